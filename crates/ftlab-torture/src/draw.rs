@@ -54,8 +54,8 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.over_provisioning", &["15%", "30%", "50%", "100%", "300%"]),
     ("host.queues", &["1", "2", "3", "5"]),
     ("host.link.interface", &["none", "pcie-1x1", "pcie-4x4", "pcie-6x16", "sata-1", "sata-3"]),
-    ("host.interrupt.threshold", &["1", "2", "3", "8"]),
-    ("host.interrupt.time", &["0ns", "100us", "1ms"]),
+    ("host.interrupt.coalesce", &["1", "2", "3", "8"]),
+    ("host.interrupt.coalesce_time", &["0ns", "100us", "1ms"]),
     ("firmware.cores", &["1", "2", "3", "8"]),
     // A device that ignores flushes promises so little that hardly any check is left.
     (
@@ -180,14 +180,14 @@ const TOGETHER: [Together; 15] = [
     ],
     &[
         ("host.link.interface", &["pcie-1x1", "sata-1", "sata-3"]),
-        ("host.link.entries", &["on", "off"]),
+        ("host.link.commands", &["on", "off"]),
         ("host.command_time", &["0ns", "2us", "50us"]),
         ("firmware.cores", &["1", "2", "4"]),
         ("firmware.page", &["0ns", "20us"]),
         ("host.completion_time", &["0ns", "3us"]),
-        ("host.interrupt.threshold", &["1", "2", "5"]),
-        ("host.interrupt.time", &["0ns", "100us"]),
-        ("host.interrupt.latency", &["0ns", "5us"]),
+        ("host.interrupt.coalesce", &["1", "2", "5"]),
+        ("host.interrupt.coalesce_time", &["0ns", "100us"]),
+        ("host.interrupt.delay", &["0ns", "5us"]),
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
     &[

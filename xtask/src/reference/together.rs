@@ -40,7 +40,10 @@ const FEATURES: [Feature; 36] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("a Serial ATA link", &["host.link.interface=sata-3"]),
-    feature("coalesced interrupts", &["host.interrupt.threshold=8", "host.interrupt.time=100us"]),
+    feature(
+        "coalesced interrupts",
+        &["host.interrupt.coalesce=8", "host.interrupt.coalesce_time=100us"],
+    ),
     feature("a firmware processor", &["firmware.page=5us"]),
     feature("a write buffer", &["cache.policy=lru"]),
     feature("a gating write buffer", &["cache.policy=gating", "ftl.placement.policy=static"]),

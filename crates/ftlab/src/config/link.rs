@@ -25,7 +25,7 @@ options! {
         setup: Nanos = "0ns", in "0ns"..="10ms",
             source "default: not counted; the Cosmos board moves 4 KiB at a fifth of its rate for 120 KiB";
         /// Whether commands and completions take time on the link: 64 and 16 bytes, or frames of 20 and 8 on Serial ATA.
-        entries: Switch = "off",
+        commands: Switch = "off",
             source "default: not counted; the sizes of the entries of NVM Express queues",
             applies_with "host.link.interface" not "none" or "host.link.rate" not "none";
     }

@@ -116,15 +116,15 @@ options! {
     /// Interrupts: how the host learns of completions. They can be coalesced, each queue for itself.
     pub struct InterruptOptions at "host.interrupt" {
         /// The time from an interrupt until the host sees the completions that it tells of.
-        latency: Nanos = "0ns", in "0ns"..="10ms", source "default: not counted; it is the host's";
+        delay: Nanos = "0ns", in "0ns"..="10ms", source "default: not counted; it is the host's";
         /// Completions of a queue that raise its interrupt.
-        threshold: u32 = "1", in "1"..="256", unit "completions",
+        coalesce: u32 = "1", in "1"..="256", unit "completions",
             source "NVM Express, feature 08h, aggregation threshold (which counts from 0); default: no coalescing",
-            applies_with "host.interrupt.time" not "0ns";
+            applies_with "host.interrupt.coalesce_time" not "0ns";
         /// The longest time that a completion waits for others of its queue. With "0ns" none waits.
-        time: Nanos = "0ns", in "0ns"..="25500us",
+        coalesce_time: Nanos = "0ns", in "0ns"..="25500us",
             source "NVM Express, feature 08h, aggregation time, in steps of 100 us; default: no coalescing",
-            applies_with "host.interrupt.threshold" not "1";
+            applies_with "host.interrupt.coalesce" not "1";
     }
 }
 

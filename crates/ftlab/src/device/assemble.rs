@@ -299,19 +299,19 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
 }
 
 fn link(options: &LinkOptions) -> Option<LinkSetup> {
-    let LinkOptions { interface, rate, setup, entries } = *options;
+    let LinkOptions { interface, rate, setup, commands } = *options;
     let wire = interface.wire().or(rate.map(Wire::bare));
-    let entries = entries.is_on().then_some(interface.entries());
+    let entries = commands.is_on().then_some(interface.entries());
     (wire.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { wire, setup, entries })
 }
 
 fn completions(host: &HostOptions) -> CompletionSetup {
-    let InterruptOptions { latency, threshold, time } = host.interrupt;
-    let coalesces = threshold > 1 && time > Nanos::ZERO;
+    let InterruptOptions { delay, coalesce, coalesce_time } = host.interrupt;
+    let coalesces = coalesce > 1 && coalesce_time > Nanos::ZERO;
     CompletionSetup {
         posting: host.completion_time,
-        interrupt: latency,
-        coalescing: coalesces.then_some(Coalescing { threshold, time }),
+        interrupt: delay,
+        coalescing: coalesces.then_some(Coalescing { threshold: coalesce, time: coalesce_time }),
     }
 }
 

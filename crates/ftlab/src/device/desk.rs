@@ -66,14 +66,14 @@ impl Desk {
             let breakdown = *self.intake.get(id).breakdown();
             return self.leave::<S>(id, breakdown, now, contents);
         }
-        if let Some(front) = &mut self.front {
-            let answer = self.intake.get(id);
-            let from_flash = answer.breakdown().cell > Nanos::ZERO;
-            if from_flash && front.answer(now, id, answer.request()) {
-                return;
-            }
+        let Some(front) = &mut self.front else {
+            return self.complete(id, now, contents);
+        };
+        let answer = self.intake.get(id);
+        let from_flash = answer.breakdown().cell > Nanos::ZERO;
+        if !from_flash || !front.answer(now, id, answer.request()) {
+            self.deliver(id, now, contents);
         }
-        self.deliver(id, now, contents);
     }
 
     /// A request is processed: its data goes to the host.

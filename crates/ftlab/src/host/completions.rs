@@ -8,7 +8,7 @@
 use std::collections::VecDeque;
 
 use super::QueueId;
-use super::line::Line;
+use super::passage::Passage;
 use crate::units::{Nanos, RequestId, SimTime};
 
 /// What completions cost.
@@ -55,7 +55,7 @@ struct Posted {
 #[derive(Clone, Debug)]
 pub(super) struct Completions {
     setup: CompletionSetup,
-    posting: Line<RequestId>,
+    posting: Passage<RequestId>,
     /// By queue: completions that are held back.
     held: Vec<Vec<Posted>>,
     /// The queues that hold any back, with the times at which they may no longer.
@@ -68,7 +68,7 @@ impl Completions {
     pub fn new(setup: CompletionSetup, queues: u32) -> Completions {
         Completions {
             setup,
-            posting: Line::default(),
+            posting: Passage::default(),
             held: vec![Vec::new(); queues as usize],
             due: VecDeque::new(),
             told: VecDeque::new(),

@@ -1,7 +1,7 @@
 //! The link between host and device: data of writes goes one way, data of reads the other; so do commands and
 //! completions, if they take time. Each way carries one transfer at a time, in the order of the calls. On a half-duplex link both ways share the wire.
 
-use super::line::Line;
+use super::passage::Passage;
 use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 
 /// The times of the link.
@@ -74,14 +74,14 @@ impl Wire {
 pub(super) struct Link {
     setup: LinkSetup,
     /// Commands and data of writes.
-    pub inbound: Line<Parcel>,
+    pub inbound: Passage<Parcel>,
     /// Data of reads and completions.
-    pub outbound: Line<Parcel>,
+    pub outbound: Passage<Parcel>,
 }
 
 impl Link {
     pub fn new(setup: LinkSetup) -> Link {
-        Link { setup, inbound: Line::default(), outbound: Line::default() }
+        Link { setup, inbound: Passage::default(), outbound: Passage::default() }
     }
 
     /// Sends the data of a write. Returns the time of its arrival.

@@ -67,7 +67,7 @@ const DEVICES: &[&[&str]] = &[
     &["host.outstanding=1", "firmware.copies=writes"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
     // Completions that wait for others.
-    &["host.interrupt.threshold=3", "host.interrupt.time=50us"],
+    &["host.interrupt.coalesce=3", "host.interrupt.coalesce_time=50us"],
     // Many commands for few cores.
     &["host.queues=4", "host.outstanding=8", "host.command_time=20us"],
     // Power is cut at the end.

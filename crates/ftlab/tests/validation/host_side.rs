@@ -1,11 +1,11 @@
 //! The time of the host's side: links of every interface, cores that take up commands, completions and interrupts. The
 //! ceilings that they set, to the nanosecond, and waits for cores against Crommelin's formula.
 
-use ftlab::config::Config;
+use ftlab::config::{Config, Layer};
 use ftlab::device::assemble;
 use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Request};
-use ftlab::units::{Lba, Nanos, SimTime};
+use ftlab::units::{BytesPerSec, Lba, Nanos, SimTime};
 
 use crate::common::{DRAM, Spec, closed_loop, mean_and_error, poisson, timed};
 
@@ -154,6 +154,20 @@ fn a_link_has_one_rate_and_sata_one_short_queue() {
     );
 }
 
+/// A preset's rate gives way to an interface that is set over it. Both in one file contradict each other.
+#[test]
+fn an_interface_replaces_the_rate_of_a_preset() {
+    let over = |layer| {
+        Config::load(&[Layer::preset("mqsim"), layer]).map(|config| config.options.host.link)
+    };
+    let plain = over(Layer::set(1, "host.queues=1")).expect("sound");
+    assert_eq!(plain.rate, Some(BytesPerSec(4_000_000_000)));
+    let named = over(Layer::set(1, "host.link.interface=pcie-3x4")).expect("the rate gives way");
+    assert_eq!(named.rate, None);
+    let both = "[host.link]\ninterface = \"pcie-3x4\"\nrate = \"3GB/s\"\n";
+    assert!(over(Layer::file("both.toml", both)).is_err());
+}
+
 /// The time to take up a command in the tests of cores.
 const COMMAND: Nanos = Nanos(2_000);
 
@@ -242,7 +256,7 @@ fn waits_for_cores_are_those_of_m_d_c() {
 #[test]
 fn commands_and_completions_cross_the_link() {
     let (fetch, complete) = (23, 11);
-    let spec = on("pcie-3x4").set("host.link.entries", "on");
+    let spec = on("pcie-3x4").set("host.link.commands", "on");
     for op in [Op::Read, Op::Write] {
         let (time, done) = all_at_once(&spec, &[command(op, 0, 8)]);
         assert_eq!(time, Nanos(fetch + PCIE_4K + complete + DRAM.0), "{op:?}");
@@ -257,20 +271,20 @@ fn commands_and_completions_cross_the_link() {
     assert_eq!(time, Nanos(20 * (fetch + COMMAND.0) + DRAM.0 + PCIE_4K + complete));
     assert_eq!(done[19].breakdown.submission, Nanos(19 * (fetch + COMMAND.0)));
     // Frames of 20 and 8 bytes and three double words on SATA 3. A flush moves no data.
-    let spec = on("sata-3").set("host.link.entries", "on");
+    let spec = on("sata-3").set("host.link.commands", "on");
     let (_, done) = all_at_once(&spec, &[command(Op::Flush, 0, 0)]);
     assert_eq!(done[0].breakdown.link, Nanos(54 + 34));
 }
 
 /// With a threshold of 4 and 100 us.
 fn coalescing() -> Spec {
-    Spec::small().set("host.interrupt.threshold", 4).set("host.interrupt.time", "100us")
+    Spec::small().set("host.interrupt.coalesce", 4).set("host.interrupt.coalesce_time", "100us")
 }
 
 /// Four completions are enough; two wait until their time is over. The host sees both 3 us after the interrupt.
 #[test]
 fn completions_are_told_of_together() {
-    let spec = coalescing().set("host.interrupt.latency", "3us");
+    let spec = coalescing().set("host.interrupt.delay", "3us");
     let (_, done) = all_at_once(&spec, &[command(Op::Read, 0, 8); 6]);
     for (at, done) in done.iter().enumerate() {
         let front_end = Nanos(if at < 4 { 3_000 } else { 103_000 });

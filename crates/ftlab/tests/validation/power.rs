@@ -420,7 +420,7 @@ fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
         "host.outstanding=2",
         "host.link.rate=1GB/s",
         "host.completion_time=5us",
-        "host.interrupt.latency=100us",
+        "host.interrupt.delay=100us",
     ];
     for front in fronts {
         let config = config(&[&["ftl.recovery.policy=scan", front], &dram[..]].concat());
@@ -450,8 +450,11 @@ fn the_last_flush_needs_no_interrupt() {
         carry_out(&mut device, request(Op::Write, 0, 4));
         device.cut_power().hold_up
     };
-    let interrupts =
-        ["host.completion_time=1ms", "host.interrupt.threshold=9", "host.interrupt.time=10ms"];
+    let interrupts = [
+        "host.completion_time=1ms",
+        "host.interrupt.coalesce=9",
+        "host.interrupt.coalesce_time=10ms",
+    ];
     assert!(hold_up(&[]) > Nanos::ZERO);
     assert_eq!(hold_up(&interrupts), hold_up(&[]));
 }

@@ -6,18 +6,18 @@ use crate::units::{Nanos, SimTime};
 
 /// The things that pass, with the times at which they are through.
 #[derive(Clone, Debug)]
-pub(super) struct Line<T> {
+pub(super) struct Passage<T> {
     passing: VecDeque<(SimTime, T)>,
     free_at: SimTime,
 }
 
-impl<T> Default for Line<T> {
-    fn default() -> Line<T> {
-        Line { passing: VecDeque::new(), free_at: SimTime::ZERO }
+impl<T> Default for Passage<T> {
+    fn default() -> Passage<T> {
+        Passage { passing: VecDeque::new(), free_at: SimTime::ZERO }
     }
 }
 
-impl<T> Line<T> {
+impl<T> Passage<T> {
     /// Lets something pass. Returns the time at which it is through.
     pub fn send(&mut self, now: SimTime, thing: T, takes: Nanos) -> SimTime {
         let at = self.occupy(now, takes);
