@@ -57,6 +57,10 @@ const SMALL: &[(&str, &[&str])] = &[
     ("controller.ecc.engines", &["1", "1", "2", "20"]),
     ("controller.ecc.codeword", &["1ns", "2us", "200us", "1ms"]),
     ("controller.ecc.latency", &["0ns", "5us", "1ms"]),
+    ("host.link.interface", &["none", "pcie-1x1", "pcie-4x4", "pcie-6x16", "sata-1", "sata-3"]),
+    ("host.interrupt.coalesce", &["1", "2", "3", "8"]),
+    ("host.interrupt.coalesce_time", &["0ns", "100us", "1ms"]),
+    ("firmware.cores", &["1", "2", "3", "8"]),
     // A device that ignores flushes promises so little that hardly any check is left.
     (
         "host.flush",
@@ -121,8 +125,9 @@ pub const SUPERBLOCKS: Together = &[
 /// buffer, and pages get second parts only with spare capacity and without failures; blocks are padded, reads kept
 /// and holes left only in small buffers; few loads meet a pause or a throttle; a map on flash has several pages only
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
-/// if data ages; parity and superblocks are over groups of dies.
-const TOGETHER: [Together; 14] = [
+/// if data ages; parity and superblocks are over groups of dies; completions are coalesced
+/// by number and time.
+const TOGETHER: [Together; 15] = [
     SUPERBLOCKS,
     &[
         ("ftl.parity.policy", &["dies"]),
@@ -176,6 +181,17 @@ const TOGETHER: [Together; 14] = [
         ("firmware.page", &["0ns", "21us"]),
         ("firmware.write_back", &["waits", "goes-on"]),
         ("host.outstanding", &["1", "4"]),
+    ],
+    &[
+        ("host.link.interface", &["pcie-1x1", "sata-1", "sata-3"]),
+        ("host.link.commands", &["on", "off"]),
+        ("host.command_time", &["0ns", "2us", "50us"]),
+        ("firmware.cores", &["1", "2", "4"]),
+        ("firmware.page", &["0ns", "20us"]),
+        ("host.completion_time", &["0ns", "3us"]),
+        ("host.interrupt.coalesce", &["1", "2", "5"]),
+        ("host.interrupt.coalesce_time", &["0ns", "100us"]),
+        ("host.interrupt.delay", &["0ns", "5us"]),
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
     &[

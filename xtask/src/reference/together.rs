@@ -36,10 +36,15 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 35] = [
+const FEATURES: [Feature; 37] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
+    feature("a Serial ATA link", &["host.link.interface=sata-3"]),
+    feature(
+        "coalesced interrupts",
+        &["host.interrupt.coalesce=8", "host.interrupt.coalesce_time=100us"],
+    ),
     feature("a firmware processor", &["firmware.page=5us"]),
     feature("a write buffer", &["cache.policy=lru"]),
     feature("a gating write buffer", &["cache.policy=gating", "ftl.placement.policy=static"]),

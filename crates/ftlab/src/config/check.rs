@@ -7,6 +7,7 @@ mod faults;
 mod firmware;
 mod gating;
 mod ispp;
+mod link;
 mod log;
 mod map_on_flash;
 mod packing;
@@ -42,6 +43,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     let notes = reader.idle();
     let mut checker = Checker { options, reader, warnings: Vec::new(), notes };
     checker.queues();
+    checker.link();
     checker.pages();
     checker.lists();
     checker.thresholds();

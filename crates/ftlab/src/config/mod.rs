@@ -12,6 +12,7 @@ mod dram;
 mod explain;
 #[doc(hidden)]
 pub mod fuzz;
+mod link;
 mod options;
 mod power;
 mod resolve;
@@ -24,6 +25,7 @@ pub use abilities::*;
 pub use cost::*;
 pub use dram::*;
 pub use explain::{PolicyTopic, Topic, UnknownPath, all_options, all_policies, catalog, explain};
+pub use link::LinkOptions;
 pub use options::*;
 pub use power::*;
 pub use stack::{Files, circle};
@@ -31,6 +33,7 @@ pub use stack::{Files, circle};
 // Re-exported for callers that load a config.
 pub use crate::options::{ConfigError, Layer, Problem, Problems, SourcePlace, ValueOrigin};
 
+use link::adjust_link;
 use stack::{NoFiles, Stack, Texts};
 
 use crate::cache::UsualCapacity;
@@ -185,6 +188,7 @@ fn adjust(options: &mut Options, reader: &mut LayerReader<'_>) {
     if options.ftl.mapping.policy.log().is_some() {
         adjust_to_log(options, reader);
     }
+    adjust_link(options, reader);
     let nand = &mut options.nand;
     const UNIT: &str = "ftl.mapping.unit";
     if options.ftl.mapping.unit.bytes(nand.page_size) > nand.page_size && !reader.is_set(UNIT) {

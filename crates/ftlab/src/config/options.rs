@@ -2,8 +2,8 @@
 //! declared with the policy.
 
 use super::{
-    CacheOpsOptions, CacheOptions, CostOptions, MultiPlaneOptions, PowerOptions, RecoveryOptions,
-    SuspendOptions,
+    CacheOpsOptions, CacheOptions, CostOptions, LinkOptions, MultiPlaneOptions, PowerOptions,
+    RecoveryOptions, SuspendOptions,
 };
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
@@ -67,7 +67,7 @@ options! {
 
 options! {
     /// The host side of the device: the queues in which commands wait, as in NVMe.
-    pub struct HostOptions at "host" with { arbitration: ArbitrationOptions, link: LinkOptions } {
+    pub struct HostOptions at "host" with { arbitration: ArbitrationOptions, link: LinkOptions, interrupt: InterruptOptions } {
         /// Submission queues.
         queues: u32 = "1", in "1"..="128", unit "queues",
             source "range: NVMe allows 65,535; hosts make one for each core";
@@ -84,10 +84,13 @@ options! {
         /// queue until it fetches them.
         outstanding: u32 = "65536", in "1"..="65536", unit "commands",
             source "default: as many as a queue holds, so that no command waits";
-        /// The time that the controller's front end spends on each command, one after the other,
-        /// before anything else happens to it.
+        /// The time that the controller's front end spends on each command before anything else
+        /// happens to it. Each of `firmware.cores` spends it on one command after the other.
         command_time: Nanos = "0ns", in "0ns"..="1ms",
             source "default: not counted; 1us caps a device at a million commands a second";
+        /// The time to post a completion, one after the other, when nothing else is left to do.
+        completion_time: Nanos = "0ns", in "0ns"..="1ms",
+            source "default: not counted; 1us caps a device at a million completions a second";
         /// What a flush, or a write with FUA, does. A device that ignores them answers at once and loses
         /// acknowledged data when power is cut: for trying whether software would notice.
         flush: FlushRule = "obeyed",
@@ -111,22 +114,29 @@ options! {
 }
 
 options! {
-    /// The link between host and device.
-    pub struct LinkOptions at "host.link" {
-        /// The rate of the link in each direction, or "none" if transfers take no time. Commands
-        /// and completions never take time.
-        rate: Option<BytesPerSec> = "none", in "1MB/s"..="1000GB/s",
-            source "PCIe 3.0 moves 985 MB/s a lane after encoding, less headers: some 3.5 GB/s on four";
-        /// The time that each transfer takes besides its data, in each direction: setting up a DMA.
-        setup: Nanos = "0ns", in "0ns"..="10ms",
-            source "default: not counted; the Cosmos board moves 4 KiB at a fifth of its rate for 120 KiB";
+    /// Interrupts: how the host learns of completions. They can be coalesced, each queue for itself.
+    pub struct InterruptOptions at "host.interrupt" {
+        /// The time from an interrupt until the host sees the completions that it tells of.
+        delay: Nanos = "0ns", in "0ns"..="10ms", source "default: not counted; it is the host's";
+        /// Completions of a queue that raise its interrupt.
+        coalesce: u32 = "1", in "1"..="256", unit "completions",
+            source "NVM Express, feature 08h, aggregation threshold (which counts from 0); default: no coalescing",
+            applies_with "host.interrupt.coalesce_time" not "0ns";
+        /// The longest time that a completion waits for others of its queue. With "0ns" none waits.
+        coalesce_time: Nanos = "0ns", in "0ns"..="25500us",
+            source "NVM Express, feature 08h, aggregation time, in steps of 100 us; default: no coalescing",
+            applies_with "host.interrupt.coalesce" not "1";
     }
 }
 
 options! {
-    /// The controller's processor, if one processor does everything in turn: its time for each
-    /// task, besides taking up commands (`host.command_time`). By default nothing waits for it.
+    /// The controller's processor: its time for each task, besides taking up commands
+    /// (`host.command_time`). By default nothing waits for it.
     pub struct FirmwareOptions at "firmware" {
+        /// Cores. Any free one takes up a command; all other tasks are done by one core at a time, in turn.
+        cores: u32 = "1", in "1"..="64", unit "cores",
+            source "default: one processor does everything; Lu et al. 2018",
+            applies_with "host.command_time" not "0ns";
         /// The time to take in a mapping unit of a write: finding its place, and what it makes invalid.
         unit: Nanos = "0ns", in "0ns"..="1ms", source "default: not counted";
         /// The time to hand a flash page to the flash, in a write-back.

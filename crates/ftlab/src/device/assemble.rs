@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use crate::cache::{Buffer, BufferSetup, BufferShape, Gate, ReadCacheSetup, Space};
 use crate::config::{
-    Config, DuringWriteBack, FlushRule, GcOptions, LinkOptions, MOST_COPIES, NandOptions, Options,
+    Config, DuringWriteBack, FlushRule, GcOptions, HostOptions, InterruptOptions, LinkOptions,
+    MOST_COPIES, NandOptions, Options,
 };
 use crate::device::base::{Base, Reads};
 use crate::device::desk::Desk;
@@ -32,7 +33,8 @@ use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
 use crate::host::{
-    Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup, ProcessorSetup, Queues, StreamMap,
+    Coalescing, CompletionSetup, Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup,
+    ProcessorSetup, Queues, StreamMap, Wire,
 };
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
@@ -282,23 +284,43 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
     };
     let always_fetched = host.queues == 1 && host.outstanding >= queues.depths[0];
     let processor = processor(options, parts);
-    let LinkOptions { rate, setup } = host.link;
-    let link = (rate.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { rate, setup });
-    let plain = always_fetched && processor.is_free() && link.is_none();
+    let link = link(&host.link);
+    let completions = completions(host);
+    let delays = !processor.is_free() || link.is_some() || !completions.is_free();
+    let plain = always_fetched && !delays;
     let front_end = (!plain).then(|| FrontEndSetup {
         queues: host.queues,
         arbitration: host.arbitration.policy.build(parts),
         outstanding: host.outstanding,
         processor,
         link,
+        completions,
     });
     HostSetup { queues, front_end }
+}
+
+fn link(options: &LinkOptions) -> Option<LinkSetup> {
+    let LinkOptions { interface, rate, setup, commands } = *options;
+    let wire = interface.wire().or(rate.map(Wire::bare));
+    let entries = commands.is_on().then_some(interface.entries());
+    (wire.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { wire, setup, entries })
+}
+
+fn completions(host: &HostOptions) -> CompletionSetup {
+    let InterruptOptions { delay, coalesce, coalesce_time } = host.interrupt;
+    let coalesces = coalesce > 1 && coalesce_time > Nanos::ZERO;
+    CompletionSetup {
+        posting: host.completion_time,
+        interrupt: delay,
+        coalescing: coalesces.then_some(Coalescing { threshold: coalesce, time: coalesce_time }),
+    }
 }
 
 fn processor(options: &Options, parts: &Parts<'_>) -> ProcessorSetup {
     let Options { host, firmware, .. } = options;
     let copies = Some(firmware.copies).filter(|&copies| copies != Copies::Nothing);
     ProcessorSetup {
+        cores: firmware.cores,
         command: host.command_time,
         unit: firmware.unit,
         page: firmware.page,

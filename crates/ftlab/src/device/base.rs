@@ -133,19 +133,6 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.desk.from_buffer.push_back((at, id));
     }
 
-    /// A request is processed: its data goes to the host.
-    #[inline]
-    pub fn deliver(&mut self, id: RequestId) {
-        let Kernel { now, contents, .. } = &mut self.kernel;
-        self.desk.deliver(id, *now, contents);
-    }
-
-    /// Completes a request to the host.
-    pub fn complete(&mut self, id: RequestId) {
-        let Kernel { now, contents, .. } = &mut self.kernel;
-        self.desk.complete(id, *now, contents);
-    }
-
     /// Looks up the entry of a page. Returns false if `who` has to wait for it.
     pub fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;

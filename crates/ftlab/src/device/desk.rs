@@ -66,14 +66,14 @@ impl Desk {
             let breakdown = *self.intake.get(id).breakdown();
             return self.leave::<S>(id, breakdown, now, contents);
         }
-        if let Some(front) = &mut self.front {
-            let answer = self.intake.get(id);
-            let from_flash = answer.breakdown().cell > Nanos::ZERO;
-            if from_flash && front.answer(now, id, answer.request()) {
-                return;
-            }
+        let Some(front) = &mut self.front else {
+            return self.complete(id, now, contents);
+        };
+        let answer = self.intake.get(id);
+        let from_flash = answer.breakdown().cell > Nanos::ZERO;
+        if !from_flash || !front.answer(now, id, answer.request()) {
+            self.deliver(id, now, contents);
         }
-        self.deliver(id, now, contents);
     }
 
     /// A request is processed: its data goes to the host.
@@ -83,6 +83,38 @@ impl Desk {
             && let Some(at) = front.deliver(now, id, self.intake.get(id).request())
         {
             self.intake.breakdown_mut(id).link += at - now;
+            return;
+        }
+        self.post(id, now, contents);
+    }
+
+    /// The host has a request's data: its completion is posted.
+    pub fn post(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && let Some(at) = front.post(now, id)
+        {
+            self.intake.breakdown_mut(id).front_end += at - now;
+            return;
+        }
+        self.announce(id, now, contents);
+    }
+
+    /// A completion is posted: it crosses the link.
+    pub fn announce(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && let Some(at) = front.announce(now, id)
+        {
+            self.intake.breakdown_mut(id).link += at - now;
+            return;
+        }
+        self.tell(id, now, contents);
+    }
+
+    /// A completion is with the host, which may not know yet.
+    pub fn tell(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && front.tell(now, self.intake.get(id).queue(), id)
+        {
             return;
         }
         self.complete(id, now, contents);

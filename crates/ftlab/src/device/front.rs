@@ -1,14 +1,16 @@
 //! The way of a command through the controller's front end: it is fetched from its submission queue
-//! and processed, and its data crosses the link and is taken in. Also the data of reads on their
-//! way back, and flash pages that need time of the processor.
+//! and processed, and its data crosses the link and is taken in. Also the data of reads and
+//! completions on their way back, and flash pages that need time of the processor.
 
 use crate::device::Contents;
 use crate::device::base::Base;
+use crate::device::desk::Desk;
 use crate::device::write::{Writes, start};
 use crate::engine::skills;
+use crate::ftl::Kernel;
 use crate::host::{FrontEvent, ProcessorJob, QueueId};
 use crate::scheduler::{CommandId, Probe};
-use crate::units::{Nanos, RequestId};
+use crate::units::{Nanos, RequestId, SimTime};
 
 /// Puts a command into its submission queue.
 pub(in crate::device) fn enqueue(
@@ -31,10 +33,12 @@ pub(in crate::device) fn fetch(writes: &mut Writes, on: &mut Base<impl Probe, im
         let Some(id) = front.fetch(&on.desk.intake) else { return };
         let waited = on.kernel.now - on.desk.intake.get(id).submitted();
         on.desk.intake.breakdown_mut(id).submission = waited;
-        match front.process(on.kernel.now, id) {
-            Some(time) => on.desk.intake.breakdown_mut(id).front_end = time,
-            None => bring(id, writes, on),
-        }
+        let Some(taking) = front.take_up(on.kernel.now, id) else {
+            bring(id, writes, on);
+            continue;
+        };
+        let breakdown = on.desk.intake.breakdown_mut(id);
+        (breakdown.link, breakdown.front_end) = (taking.link, taking.processor);
     }
 }
 
@@ -43,7 +47,7 @@ fn bring(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Cont
     if let Some(front) = &mut on.desk.front
         && let Some(at) = front.bring(on.kernel.now, id, on.desk.intake.get(id).request())
     {
-        on.desk.intake.breakdown_mut(id).link = at - on.kernel.now;
+        on.desk.intake.breakdown_mut(id).link += at - on.kernel.now;
         return;
     }
     take_in(id, writes, on);
@@ -70,8 +74,15 @@ fn start_late(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl
 pub(in crate::device) fn step_front(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     let event = on.desk.front.as_mut().and_then(|front| front.step(on.kernel.now));
     match event {
-        Some(FrontEvent::Delivered(id)) => on.complete(id),
+        Some(FrontEvent::Fetched(id)) => bring(id, writes, on),
         Some(FrontEvent::Brought(id)) => take_in(id, writes, on),
+        Some(FrontEvent::Delivered(id)) => on.on_the_way(id, Desk::post),
+        Some(FrontEvent::Posted(id)) => on.on_the_way(id, Desk::announce),
+        Some(FrontEvent::Announced(id)) => on.on_the_way(id, Desk::tell),
+        Some(FrontEvent::Told(id, took)) => {
+            on.desk.intake.breakdown_mut(id).front_end += took;
+            on.on_the_way(id, Desk::complete);
+        }
         Some(FrontEvent::Processed(job, took)) => processed(job, took, writes, on),
         None => {}
     }
@@ -92,7 +103,7 @@ fn processed(
         }
         ProcessorJob::Answer(id) => {
             on.desk.intake.breakdown_mut(id).front_end += took;
-            on.deliver(id);
+            on.on_the_way(id, Desk::deliver);
         }
         ProcessorJob::Schedule(program) => scheduled(program, writes, on),
         ProcessorJob::Look => {}
@@ -114,6 +125,16 @@ impl<P: Probe, C: Contents> Base<P, C> {
             Some(front) => front.outstanding(queue),
             None => u32::try_from(self.desk.intake.in_flight()).unwrap_or(u32::MAX),
         }
+    }
+
+    /// Takes a request that is done a step further on its way to the host.
+    fn on_the_way(
+        &mut self,
+        id: RequestId,
+        step: impl FnOnce(&mut Desk, RequestId, SimTime, &mut C),
+    ) {
+        let Kernel { now, contents, .. } = &mut self.kernel;
+        step(&mut self.desk, id, *now, contents);
     }
 
     /// `pages` flash pages, beginning with `first`, are ready for the flash. Returns whether the

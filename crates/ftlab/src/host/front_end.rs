@@ -1,10 +1,11 @@
 //! The controller's front end: commands wait in their submission queues until it fetches them, it spends
-//! time on each, and data crosses the link. A device without any of this has no front end, at no cost.
+//! time on each, data crosses the link, and the host hears of completions. A device without any of this has no front end, at no cost.
 
 use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
-use super::link::{Link, LinkSetup};
+use super::completions::{CompletionSetup, Completions};
+use super::link::{Link, LinkSetup, Parcel};
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
 use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
@@ -21,10 +22,12 @@ pub struct FrontEndSetup {
     pub arbitration: Arbitration,
     /// Commands that the controller works on at once.
     pub outstanding: u32,
-    /// The costs of the processor, which does one thing after the other.
+    /// The costs of the processor.
     pub processor: ProcessorSetup,
     /// The link, or `None` if it takes no time.
     pub link: Option<LinkSetup>,
+    /// The costs of completions.
+    pub completions: CompletionSetup,
 }
 
 /// The front end.
@@ -42,6 +45,19 @@ pub struct FrontEnd {
     most_at_work: u32,
     processor: Processor,
     link: Option<Link>,
+    /// Completions on their way, or `None` if the host sees them at once.
+    completions: Option<Completions>,
+    /// The request of the device itself, if there is one. Nobody hears of its end.
+    own: Option<RequestId>,
+}
+
+/// How long a command is on its way to where its data is moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TakingUp {
+    /// On the link.
+    pub link: Nanos,
+    /// In the processor.
+    pub processor: Nanos,
 }
 
 /// Something that the front end finishes.
@@ -51,6 +67,14 @@ pub enum FrontEvent {
     Delivered(RequestId),
     /// The data of a write has reached the controller.
     Brought(RequestId),
+    /// A command has reached the controller.
+    Fetched(RequestId),
+    /// A completion was posted.
+    Posted(RequestId),
+    /// A completion has reached the host.
+    Announced(RequestId),
+    /// The host was told of a completion, this long after it reached the host.
+    Told(RequestId, Nanos),
     /// The processor has finished a job, this long after it was asked to do it.
     Processed(ProcessorJob, Nanos),
 }
@@ -75,10 +99,14 @@ impl FrontEnd {
             most_at_work: setup.outstanding,
             processor: Processor::new(setup.processor),
             link: setup.link.map(Link::new),
+            completions: Some(setup.completions)
+                .filter(|completions| !completions.is_free())
+                .map(|completions| Completions::new(completions, setup.queues)),
+            own: None,
         }
     }
 
-    /// Saves the state of the arbitration. At rest no command waits, and nothing is on the link.
+    /// Saves the state of the arbitration. At rest no command waits, and nothing is on its way.
     pub(crate) fn save(&self, out: &mut ImageWriter) {
         let FrontEnd {
             lines: _,
@@ -89,6 +117,8 @@ impl FrontEnd {
             most_at_work: _,
             processor: _,
             link: _,
+            completions: _,
+            own: _,
         } = self;
         arbitration.save(out);
     }
@@ -117,7 +147,7 @@ impl FrontEnd {
 
     /// Fetches a command, if one waits and the controller can take it.
     pub fn fetch(&mut self, intake: &Intake) -> Option<RequestId> {
-        let takes_more = self.processor.is_idle() && self.at_work < self.most_at_work;
+        let takes_more = self.processor.takes_commands() && self.at_work < self.most_at_work;
         if self.waiting.is_empty() || !takes_more {
             return None;
         }
@@ -137,10 +167,17 @@ impl FrontEnd {
         self.processor.go_on(now, under_way);
     }
 
-    /// Starts processing a fetched command and returns the time that it takes, or `None` if it takes no
-    /// time.
-    pub fn process(&mut self, now: SimTime, id: RequestId) -> Option<Nanos> {
-        self.processor.take_up(now, id)
+    /// Brings a command to the controller and takes it up. Returns the time that this takes, or `None` if it takes
+    /// no time.
+    pub fn take_up(&mut self, now: SimTime, id: RequestId) -> Option<TakingUp> {
+        let Some(processor) = self.processor.command_time() else {
+            let at = self.link.as_mut()?.fetch_alone(now, id)?;
+            return Some(TakingUp { link: at - now, processor: Nanos::ZERO });
+        };
+        // The core that takes it up fetches it, so that arbitration chooses as late as possible.
+        let at = self.link.as_mut().and_then(|link| link.fetch(now)).unwrap_or(now);
+        self.processor.take_up(at, id);
+        Some(TakingUp { link: at - now, processor })
     }
 
     /// Lets the processor take in the data of a write that has reached the controller. Returns false if
@@ -174,16 +211,37 @@ impl FrontEnd {
         Some(link.deliver(now, id, data_of(request)))
     }
 
-    /// Adds a request of the device itself, as if it had come through a queue.
-    pub(crate) fn adopt(&mut self, queue: QueueId) {
-        self.outstanding[queue.at()] += 1;
-        self.at_work += 1;
+    /// Posts the completion of a request. Returns when it is posted, or `None` if it takes no time.
+    pub fn post(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
+        let own = self.own == Some(id);
+        self.completions.as_mut().filter(|_| !own)?.post(now, id)
     }
 
-    /// Notes that a command of a queue has completed.
+    /// Sends a posted completion to the host. Returns the time of its arrival, or `None` if it takes no time.
+    pub fn announce(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
+        let own = self.own == Some(id);
+        self.link.as_mut().filter(|_| !own)?.announce(now, id)
+    }
+
+    /// Lets the host know of a completion. The controller's work on the command has ended. Returns false if the host
+    /// knows at once.
+    pub fn tell(&mut self, now: SimTime, queue: QueueId, id: RequestId) -> bool {
+        self.at_work -= 1;
+        let own = self.own == Some(id);
+        let completions = self.completions.as_mut().filter(|_| !own);
+        completions.is_some_and(|completions| completions.tell(now, queue, id))
+    }
+
+    /// Adds a request of the device itself, as if it had come through a queue.
+    pub(crate) fn adopt(&mut self, queue: QueueId, id: RequestId) {
+        self.outstanding[queue.at()] += 1;
+        self.at_work += 1;
+        self.own = Some(id);
+    }
+
+    /// Notes that the host knows that a command of a queue has completed.
     pub fn completed(&mut self, queue: QueueId) {
         self.outstanding[queue.at()] -= 1;
-        self.at_work -= 1;
     }
 
     /// The time at which the next thing is finished.
@@ -191,17 +249,31 @@ impl FrontEnd {
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
         let ways = self.link.iter().flat_map(|link| [&link.inbound, &link.outbound]);
-        ways.filter_map(|way| way.next_time()).chain(self.processor.next_time()).min()
+        let completions = self.completions.as_ref().and_then(Completions::next_time);
+        let ways = ways.filter_map(|way| way.next_time());
+        ways.chain(completions).chain(self.processor.next_time()).min()
     }
 
     /// Takes the next thing that is finished now. If several are, data for the host comes first.
     pub fn step(&mut self, now: SimTime) -> Option<FrontEvent> {
         if let Some(link) = &mut self.link {
-            if let Some(id) = link.outbound.arrived(now) {
-                return Some(FrontEvent::Delivered(id));
+            match link.outbound.arrived(now) {
+                Some(Parcel::Data(id)) => return Some(FrontEvent::Delivered(id)),
+                Some(Parcel::Entry(id)) => return Some(FrontEvent::Announced(id)),
+                None => {}
             }
-            if let Some(id) = link.inbound.arrived(now) {
-                return Some(FrontEvent::Brought(id));
+            match link.inbound.arrived(now) {
+                Some(Parcel::Data(id)) => return Some(FrontEvent::Brought(id)),
+                Some(Parcel::Entry(id)) => return Some(FrontEvent::Fetched(id)),
+                None => {}
+            }
+        }
+        if let Some(completions) = &mut self.completions {
+            if let Some(id) = completions.posted(now) {
+                return Some(FrontEvent::Posted(id));
+            }
+            if let Some((id, took)) = completions.seen(now) {
+                return Some(FrontEvent::Told(id, took));
             }
         }
         let (job, took) = self.processor.step(now)?;

@@ -2,17 +2,22 @@
 //! pages with sector masks, and completed.
 
 pub mod arbitration;
+mod completions;
 mod front_end;
 mod intake;
+mod interface;
 mod link;
 mod pages;
+mod passage;
 mod processor;
 mod queue;
 mod request;
 
+pub use completions::{Coalescing, CompletionSetup};
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake};
-pub use link::LinkSetup;
+pub use interface::{Interface, SATA_TAGS};
+pub use link::{Entries, Frames, LinkSetup, Wire};
 pub use pages::Pages;
 pub use processor::{Copies, ProcessorJob, ProcessorSetup};
 pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues, StreamMap};

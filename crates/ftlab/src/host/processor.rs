@@ -1,4 +1,4 @@
-//! The controller's processor, if one does everything in turn: it takes up commands, takes in the data of
+//! The controller's processor: it takes up commands, takes in the data of
 //! writes, hands flash pages to the flash, and answers reads.
 //!
 //! Source: Lu, Fan and Jiang, "Improved Flash Translation Layer Algorithm Based on OpenSSD", Computer
@@ -7,6 +7,9 @@
 //!
 //! Pages for the flash go before all other jobs. While write-backs are under way it may do nothing else
 //! ([`ProcessorSetup::waits`]). Jobs are not preempted.
+//!
+//! With several cores, any free one takes up a command. All other jobs are done by one core at a time, whichever is
+//! free, and go before commands, so that pages reach the flash, and data the buffer, in their order.
 
 use std::collections::VecDeque;
 
@@ -29,8 +32,10 @@ choices! {
 }
 
 /// The time that each job takes the processor.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessorSetup {
+    /// Cores that take up commands.
+    pub cores: u32,
     /// Taking up a command.
     pub command: Nanos,
     /// Taking in a mapping unit of a write.
@@ -120,6 +125,9 @@ struct Asked {
 #[derive(Clone, Debug)]
 pub(super) struct Processor {
     setup: ProcessorSetup,
+    /// Commands that are taken up, with the times at which they have been. All take equally long.
+    taking_up: VecDeque<(SimTime, Asked)>,
+    /// The job of another kind that is done.
     current: Option<(SimTime, Asked)>,
     pages: VecDeque<Asked>,
     others: VecDeque<Asked>,
@@ -136,6 +144,7 @@ impl Processor {
     pub fn new(setup: ProcessorSetup) -> Processor {
         Processor {
             setup,
+            taking_up: VecDeque::new(),
             current: None,
             pages: VecDeque::new(),
             others: VecDeque::new(),
@@ -144,17 +153,26 @@ impl Processor {
     }
 
     /// Whether it can take up a command.
-    pub fn is_idle(&self) -> bool {
-        self.current.is_none() && !self.was_held && self.others.is_empty()
+    pub fn takes_commands(&self) -> bool {
+        // Other jobs had their chance before (`go_on`), so those that wait do so for the core that does them.
+        self.has_free_core() && !self.was_held
     }
 
-    /// Starts to take up a command at once, because the processor is idle. Returns the time that it takes,
-    /// or `None` if it takes none.
-    pub fn take_up(&mut self, now: SimTime, id: RequestId) -> Option<Nanos> {
-        let takes = Some(self.setup.command).filter(|&time| time > Nanos::ZERO)?;
-        let asked = Asked { job: ProcessorJob::TakeUp(id), takes, since: now };
-        self.current = Some((now + takes, asked));
-        Some(takes)
+    fn has_free_core(&self) -> bool {
+        let busy = self.taking_up.len() + usize::from(self.current.is_some());
+        busy < self.setup.cores as usize
+    }
+
+    /// The time to take up a command, or `None` if it takes none.
+    pub fn command_time(&self) -> Option<Nanos> {
+        Some(self.setup.command).filter(|&time| time > Nanos::ZERO)
+    }
+
+    /// Lets a free core take up a command that will be there at `arrival`. The core waits for it.
+    pub fn take_up(&mut self, arrival: SimTime, id: RequestId) {
+        let takes = self.setup.command;
+        let asked = Asked { job: ProcessorJob::TakeUp(id), takes, since: arrival };
+        self.taking_up.push_back((arrival + takes, asked));
     }
 
     /// Queues a job to take in the data of a command. Returns false if it takes no time.
@@ -195,7 +213,7 @@ impl Processor {
             let look = Asked { job: ProcessorJob::Look, takes: self.setup.poll, since: now };
             self.others.push_front(look);
         }
-        if self.current.is_some() {
+        if self.current.is_some() || !self.has_free_core() {
             return;
         }
         let next = match self.pages.pop_front() {
@@ -205,14 +223,21 @@ impl Processor {
         self.current = next.map(|asked| (now + asked.takes, asked));
     }
 
-    /// When the current job ends.
+    /// When the next job ends.
     pub fn next_time(&self) -> Option<SimTime> {
-        self.current.as_ref().map(|&(at, _)| at)
+        let jobs = self.current.iter().chain(self.taking_up.front());
+        jobs.map(|&(at, _)| at).min()
     }
 
-    /// Takes the job that ends now, with the time since it was requested.
+    /// Takes a job that ends now, with the time since it was requested.
     pub fn step(&mut self, now: SimTime) -> Option<(ProcessorJob, Nanos)> {
-        let (_, asked) = self.current.take_if(|(at, _)| *at == now)?;
+        let asked = match self.current.take_if(|(at, _)| *at == now) {
+            Some((_, asked)) => asked,
+            None => {
+                self.taking_up.front().filter(|(at, _)| *at == now)?;
+                self.taking_up.pop_front()?.1
+            }
+        };
         Some((asked.job, now - asked.since))
     }
 }

@@ -80,9 +80,9 @@ pub struct Request {
 pub struct Breakdown {
     /// In the submission queue, until the controller fetched the command.
     pub submission: Nanos,
-    /// In the controller's front end.
+    /// In the controller's front end: the command is taken up, its completion is posted and told of by an interrupt.
     pub front_end: Nanos,
-    /// Data on the link between host and device, or waiting for it.
+    /// Data, the command and its completion on the link between host and device, or waiting for it.
     pub link: Nanos,
     /// In DRAM: moving data to or from the write buffer.
     pub buffer: Nanos,

@@ -55,7 +55,7 @@ pub struct TimeShares {
     pub host_queue: f64,
     /// Waiting in the submission queue until the controller fetched the command.
     pub submission: f64,
-    /// In the controller's front end.
+    /// In the controller's front end: taking up the command, posting its completion, waiting for the interrupt.
     pub front_end: f64,
     /// On the link between host and device, or waiting for it.
     pub link: f64,

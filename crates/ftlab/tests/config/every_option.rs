@@ -73,6 +73,10 @@ const DEVICES: &[&[&str]] = &[
     // A processor with little time to spare.
     &["host.outstanding=1", "firmware.copies=writes"],
     &["host.queues=4", "host.outstanding=2", "host.link.rate=100MB/s"],
+    // Completions that wait for others.
+    &["host.interrupt.coalesce=3", "host.interrupt.coalesce_time=50us"],
+    // Many commands for few cores.
+    &["host.queues=4", "host.outstanding=8", "host.command_time=20us"],
     // Power is cut at the end.
     &["ftl.recovery.policy=scan"],
     &["nand.faults.program_failures=300000", "nand.faults.erase_failures=20000000"],

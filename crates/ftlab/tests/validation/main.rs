@@ -17,6 +17,7 @@ mod energy;
 mod failures;
 mod firmware;
 mod gating;
+mod host_side;
 mod idle;
 mod images;
 mod logs;

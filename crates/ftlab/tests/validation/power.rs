@@ -415,7 +415,14 @@ fn with_capacitors_flushes_and_forced_writes_wait_for_no_program() {
 #[test]
 fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
     let dram = ["cache.policy=lru", "cache.capacity=1MiB", "power.capacitors=on"];
-    for front in ["host.outstanding=1", "host.outstanding=2", "host.link.rate=1GB/s"] {
+    let fronts = [
+        "host.outstanding=1",
+        "host.outstanding=2",
+        "host.link.rate=1GB/s",
+        "host.completion_time=5us",
+        "host.interrupt.delay=100us",
+    ];
+    for front in fronts {
         let config = config(&[&["ftl.recovery.policy=scan", front], &dram[..]].concat());
         let mut device = device(&config);
         let told = carry_out(&mut device, request(Op::Write, 0, 4)).latency();
@@ -431,6 +438,25 @@ fn capacitors_save_what_was_acknowledged_behind_a_front_end() {
         let found = (0..4).filter(|&page| device.ftl().look_up(Lpn::new(page)).is_some());
         assert_eq!(found.count(), 4, "{front}");
     }
+}
+
+/// Nobody waits for the end of the last flush: the device is kept up for its programs, and not until an interrupt.
+#[test]
+fn the_last_flush_needs_no_interrupt() {
+    let hold_up = |front: &[&str]| {
+        let dram = ["cache.policy=lru", "cache.capacity=1MiB", "power.capacitors=on"];
+        let config = config(&[&["ftl.recovery.policy=scan"], &dram[..], front].concat());
+        let mut device = device(&config);
+        carry_out(&mut device, request(Op::Write, 0, 4));
+        device.cut_power().hold_up
+    };
+    let interrupts = [
+        "host.completion_time=1ms",
+        "host.interrupt.coalesce=9",
+        "host.interrupt.coalesce_time=10ms",
+    ];
+    assert!(hold_up(&[]) > Nanos::ZERO);
+    assert_eq!(hold_up(&interrupts), hold_up(&[]));
 }
 
 /// Log maps and maps of shared pages are recovered: each page is where it was, and the device continues.

@@ -17,6 +17,11 @@ class FirmwareSection(TypedDict, total=False):
     copy_rate: str | None
     """The rate of these copies. Default: 60MB/s. From 1MB/s to 1000GB/s. (firmware.copy_rate)"""
 
+    cores: int | str | None
+    """Cores. Any free one takes up a command; all other tasks are done by one core at a time, in turn. In cores.
+    Default: 1. From 1 to 64. (firmware.cores)
+    """
+
     firmware_page: str | None
     """The time to hand a flash page to the flash, in a write-back. Default: 0ns. From 0ns to 1ms.
     (firmware.page)

@@ -30,9 +30,35 @@ class HostSection(TypedDict, total=False):
     classes: Sequence[str] | str | None
     """The class of each queue: one for all, or one for each. Default: medium. (host.arbitration.classes)"""
 
+    coalesce: int | str | None
+    """Completions of a queue that raise its interrupt. In completions. Default: 1. From 1 to 256.
+    (host.interrupt.coalesce)
+    """
+
+    coalesce_time: str | None
+    """The longest time that a completion waits for others of its queue. With "0ns" none waits. Default: 0ns.
+    From 0ns to 25500us. (host.interrupt.coalesce_time)
+    """
+
     command_time: str | None
-    """The time that the controller's front end spends on each command, one after the other, before anything else
-    happens to it. Default: 0ns. From 0ns to 1ms. (host.command_time)
+    """The time that the controller's front end spends on each command before anything else happens to it. Each
+    of `firmware.cores` spends it on one command after the other. Default: 0ns. From 0ns to 1ms.
+    (host.command_time)
+    """
+
+    commands: bool | Literal["on", "off"] | None
+    """Whether commands and completions take time on the link: 64 and 16 bytes, or frames of 20 and 8 on Serial
+    ATA. Default: off. (host.link.commands)
+    """
+
+    completion_time: str | None
+    """The time to post a completion, one after the other, when nothing else is left to do. Default: 0ns. From
+    0ns to 1ms. (host.completion_time)
+    """
+
+    delay: str | None
+    """The time from an interrupt until the host sees the completions that it tells of. Default: 0ns. From 0ns to
+    10ms. (host.interrupt.delay)
     """
 
     flush: Literal["obeyed", "ignored"] | None
@@ -45,9 +71,14 @@ class HostSection(TypedDict, total=False):
     (host.arbitration.high_weight)
     """
 
+    interface: Literal["none", "pcie-1x1", "pcie-1x2", "pcie-1x4", "pcie-1x8", "pcie-1x16", "pcie-2x1", "pcie-2x2", "pcie-2x4", "pcie-2x8", "pcie-2x16", "pcie-3x1", "pcie-3x2", "pcie-3x4", "pcie-3x8", "pcie-3x16", "pcie-4x1", "pcie-4x2", "pcie-4x4", "pcie-4x8", "pcie-4x16", "pcie-5x1", "pcie-5x2", "pcie-5x4", "pcie-5x8", "pcie-5x16", "pcie-6x1", "pcie-6x2", "pcie-6x4", "pcie-6x8", "pcie-6x16", "sata-1", "sata-2", "sata-3"] | None
+    """The interface, which determines the rate of the link. Serial ATA has one queue of at most 32 commands, and
+    moves data one way at a time. Default: none. (host.link.interface)
+    """
+
     link_rate: str | None
-    """The rate of the link in each direction, or "none" if transfers take no time. Commands and completions
-    never take time. Default: none. From 1MB/s to 1000GB/s. (host.link.rate)
+    """The rate of the link in each direction, for a link that is no `host.link.interface`; or "none" if
+    transfers take no time. Default: none. From 1MB/s to 1000GB/s. (host.link.rate)
     """
 
     low_weight: int | str | None
@@ -80,8 +111,8 @@ class HostSection(TypedDict, total=False):
     """Submission queues. In queues. Default: 1. From 1 to 128. (host.queues)"""
 
     setup: str | None
-    """The time that each transfer takes besides its data, in each direction: setting up a DMA. Default: 0ns.
-    From 0ns to 10ms. (host.link.setup)
+    """The time that each transfer of data takes besides its data, in each direction: setting up a DMA. Default:
+    0ns. From 0ns to 10ms. (host.link.setup)
     """
 
     weights: int | Sequence[int] | str | None

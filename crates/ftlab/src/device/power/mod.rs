@@ -128,10 +128,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.checks_itself() {
             self.base.ledger.submitted(since, &DRAIN);
         }
-        if let Some(front) = &mut self.base.desk.front {
-            front.adopt(queue);
-        }
         let id = self.base.desk.intake.admit(since, queue, DRAIN);
+        if let Some(front) = &mut self.base.desk.front {
+            front.adopt(queue, id);
+        }
         self.base.desk.intake.start(id, since);
         start::start::<{ skills::ALL }>(id, &DRAIN, &mut self.writes, &mut self.base);
         if self.base.desk.front.is_some() {
