@@ -36,7 +36,7 @@ pub(super) use lists::Lists;
 pub use purpose::{Purpose, PurposeCounts};
 pub use random::Random;
 pub use random_greedy::RandomGreedy;
-pub use run::{Collection, Thresholds};
+pub use run::{Collection, Earned, Thresholds};
 pub use triggers::{Background, Scope, Triggers};
 pub(crate) use untimed::{Bench, Copies};
 pub use wanted::Wanted;

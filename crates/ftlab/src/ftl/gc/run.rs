@@ -1,7 +1,6 @@
-//! A plane's running collection, and the thresholds for starting one.
+//! A plane's running collection, what the host earns by it, and the thresholds for starting one.
 
 use super::Purpose;
-use super::pacing::Share;
 use crate::units::BlockId;
 
 /// The thresholds of a plane's collection, in free blocks.
@@ -24,6 +23,22 @@ impl Thresholds {
         let Thresholds { start, stop, reserve, .. } = self;
         Thresholds { start: start + blocks, stop: stop + blocks, reserve: reserve + blocks, ..self }
     }
+}
+
+/// What the host earns by a copy: whole flash pages, and a part of one. Parts add up during a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Earned {
+    /// Whole flash pages.
+    pub pages: u32,
+    /// This many parts of a page.
+    pub parts: u32,
+    /// So many parts are a page. At least one, and the same during a collection.
+    pub of: u32,
+}
+
+impl Earned {
+    /// Nothing.
+    pub const NONE: Earned = Earned { pages: 0, parts: 0, of: 1 };
 }
 
 /// A plane's running collection.
@@ -49,7 +64,7 @@ pub struct Collection {
     /// copies, as estimated when it began.
     pub(super) gain: u32,
     pub(super) copies: u32,
-    /// What the host earned that is not yet a whole page, in parts of its [`Share`].
+    /// What the host earned that is not yet a whole page, in parts of its [`Earned`].
     pub(super) earned: u32,
     /// Copies that were made, and flash pages that the host got for them.
     pub(super) copied: u32,
@@ -95,7 +110,7 @@ impl Collection {
     }
 
     /// A copy is done, of which the host gets a share. Returns the flash pages that it may take.
-    pub(super) fn earn(&mut self, share: Share) -> u32 {
+    pub(super) fn earn(&mut self, share: Earned) -> u32 {
         self.copied += 1;
         self.earned += share.parts;
         // The parts are a page or two, or less than one, so a division would cost more.

@@ -3,7 +3,7 @@
 //! Each copy earns the host its part of the victim's gain, so that free space stays as it is: with v of b flash
 //! pages valid, b - v pages for v copies. With two free blocks beyond the reserve the host needs no credit.
 
-use super::{PacingPolicy, PacingView, Share, Thresholds};
+use super::{Earned, PacingPolicy, PacingView, Thresholds};
 use crate::image::keeps_nothing;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -56,8 +56,8 @@ impl PacingPolicy for Credit {
     }
 
     #[inline]
-    fn share(&self, view: &PacingView<'_>) -> Share {
-        Share { pages: 0, parts: view.run.gain(), of: view.run.copies() }
+    fn share(&self, view: &PacingView<'_>) -> Earned {
+        Earned { pages: 0, parts: view.run.gain(), of: view.run.copies() }
     }
 
     #[inline]

@@ -16,7 +16,7 @@ pub use credit::Credit;
 pub use stall::Stall;
 pub use token_bucket::TokenBucket;
 
-use super::{Collection, Thresholds};
+use super::{Collection, Earned, Thresholds};
 use crate::ftl::plane::Plane;
 use crate::ftl::streams::Streams;
 use crate::ftl::{Ftl, Policies};
@@ -77,22 +77,6 @@ impl PacingView<'_> {
     }
 }
 
-/// What the host earns by a copy: whole flash pages, and a part of one. Parts add up during a collection.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share {
-    /// Whole flash pages.
-    pub pages: u32,
-    /// This many parts of a page.
-    pub parts: u32,
-    /// So many parts are a page. At least one, and the same during a collection.
-    pub of: u32,
-}
-
-impl Share {
-    /// Nothing.
-    pub const NONE: Share = Share { pages: 0, parts: 0, of: 1 };
-}
-
 contract! {
     /// The decisions of a pacing policy. It must not depend on anything but its arguments: it has no state.
     pub trait PacingPolicy for Pacing, by pacing_policy, or ExternalPacing {
@@ -110,7 +94,7 @@ contract! {
 
         /// What the host earns by the copy of a flash page that was just programmed.
         #[must_use]
-        fn share(&self, view: &PacingView<'_>) -> Share;
+        fn share(&self, view: &PacingView<'_>) -> Earned;
 
         /// Flash pages that the host earns when a victim is erased; `rest` is what the victim gave beyond its copies
         /// and what the host got for these.

@@ -7,7 +7,7 @@
 //! after line. Its threshold is a share of the lines, and the latency that the write sees is that of the busy dies
 //! afterwards. Here the write itself waits, as in firmware that collects in the foreground.
 
-use super::{PacingPolicy, PacingView, Share, Thresholds};
+use super::{Earned, PacingPolicy, PacingView, Thresholds};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -42,8 +42,8 @@ impl PacingPolicy for Stall {
         0
     }
 
-    fn share(&self, _view: &PacingView<'_>) -> Share {
-        Share::NONE
+    fn share(&self, _view: &PacingView<'_>) -> Earned {
+        Earned::NONE
     }
 
     fn erased(&self, _rest: u32) -> u32 {

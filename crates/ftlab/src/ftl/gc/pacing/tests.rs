@@ -1,6 +1,6 @@
 //! What the policies answer, worked out by hand.
 
-use super::{PacingPolicy, Share, Stall, TokenBucket};
+use super::{Earned, PacingPolicy, Stall, TokenBucket};
 use crate::ftl::gc::Thresholds;
 
 const THRESHOLDS: Thresholds = Thresholds { start: 6, stop: 8, reserve: 2, copies_in_flight: 4 };
@@ -23,9 +23,9 @@ fn earned(bucket: TokenBucket, copies: u32, left: u32, whole: u32) -> u32 {
 fn the_bucket_shares_by_what_is_left() {
     let bucket = TokenBucket::new(16);
     // Half of the room: a page for each copy. Three quarters: three. A quarter: one for three.
-    assert_eq!(bucket.tokens(50, 100), Share { pages: 1, parts: 0, of: 65_536 });
-    assert_eq!(bucket.tokens(75, 100), Share { pages: 3, parts: 0, of: 65_536 });
-    assert_eq!(bucket.tokens(25, 100), Share { pages: 0, parts: 21_845, of: 65_536 });
+    assert_eq!(bucket.tokens(50, 100), Earned { pages: 1, parts: 0, of: 65_536 });
+    assert_eq!(bucket.tokens(75, 100), Earned { pages: 3, parts: 0, of: 65_536 });
+    assert_eq!(bucket.tokens(25, 100), Earned { pages: 0, parts: 21_845, of: 65_536 });
     // A third of a page is counted down, so the hundredth page comes with the next copy.
     assert_eq!((earned(bucket, 300, 25, 100), earned(bucket, 301, 25, 100)), (99, 100));
     assert_eq!(earned(bucket, 70, 30, 100), 29);
@@ -36,10 +36,10 @@ fn the_bucket_shares_by_what_is_left() {
 fn a_copy_fills_the_bucket_at_most() {
     let bucket = TokenBucket::new(16);
     assert_eq!(bucket.tokens(99, 100).pages, 16);
-    assert_eq!(bucket.tokens(100, 100), Share { pages: 16, parts: 0, of: 65_536 });
+    assert_eq!(bucket.tokens(100, 100), Earned { pages: 16, parts: 0, of: 65_536 });
     // Several streams may have more room than one.
-    assert_eq!(bucket.tokens(120, 100), Share { pages: 16, parts: 0, of: 65_536 });
-    assert_eq!(bucket.tokens(0, 100), Share { pages: 0, parts: 0, of: 65_536 });
+    assert_eq!(bucket.tokens(120, 100), Earned { pages: 16, parts: 0, of: 65_536 });
+    assert_eq!(bucket.tokens(0, 100), Earned { pages: 0, parts: 0, of: 65_536 });
 }
 
 #[test]

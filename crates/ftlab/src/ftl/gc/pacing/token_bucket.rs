@@ -17,7 +17,7 @@
 //! Bjørling, González and Bonnet, "LightNVM: The Linux Open-Channel SSD Subsystem", FAST 2017. Its share is of entries
 //! in the buffer and falls in steps, over all dies at once. Here it is of programs, by plane, without steps.
 
-use super::{PacingPolicy, PacingView, Share, Thresholds};
+use super::{Earned, PacingPolicy, PacingView, Thresholds};
 use crate::image::keeps_nothing;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -63,14 +63,14 @@ impl TokenBucket {
     }
 
     /// The tokens for a copy where `left` of `whole` flash pages of room are left.
-    pub(super) fn tokens(self, left: u32, whole: u32) -> Share {
+    pub(super) fn tokens(self, left: u32, whole: u32) -> Earned {
         let used = match whole.checked_sub(left) {
             Some(used) if used > 0 => used,
-            _ => return Share { pages: self.depth, parts: 0, of: PARTS },
+            _ => return Earned { pages: self.depth, parts: 0, of: PARTS },
         };
         let parts = u64::from(left % used) * u64::from(PARTS) / u64::from(used);
         // Less than a page, as the remainder is less than the divisor.
-        Share { pages: (left / used).min(self.depth), parts: parts as u32, of: PARTS }
+        Earned { pages: (left / used).min(self.depth), parts: parts as u32, of: PARTS }
     }
 }
 
@@ -87,7 +87,7 @@ impl PacingPolicy for TokenBucket {
         self.depth
     }
 
-    fn share(&self, view: &PacingView<'_>) -> Share {
+    fn share(&self, view: &PacingView<'_>) -> Earned {
         self.tokens(view.room(), view.room_at_start())
     }
 
