@@ -76,6 +76,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("ftl.gc.start", &["2", "3", "4"]),
     ("ftl.gc.stop", &["2", "3", "4", "6"]),
     ("ftl.gc.reserve", &["1", "2"]),
+    ("ftl.gc.bucket", &["1", "2", "16"]),
     ("ftl.slc_cache.blocks", &["1", "1", "2", "3"]),
     ("ftl.slc_cache.keep_free", &["0", "1", "2", "4"]),
     ("ftl.slc_cache.most_borrowed", &["1", "2", "5", "1000000"]),

@@ -8,6 +8,7 @@ use ftlab::cache::{Fifo as FifoBuffer, Lru, WriteThrough};
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, Misfit, assemble};
 use ftlab::engine::Stream;
+use ftlab::ftl::gc::pacing::Stall;
 use ftlab::ftl::gc::{Fifo as OldestBlock, VictimPolicy, VictimView, most_valid};
 use ftlab::ftl::mapping::PageMap;
 use ftlab::ftl::placement::Dynamic;
@@ -227,7 +228,9 @@ fn a_copy_of_fifo_gives_what_fifo_gives() {
 /// Built-in policies can be boxed too; they are moved out and in unchanged.
 #[test]
 fn a_boxed_policy_gives_what_it_gives_unboxed() {
-    let config = config(&["cache.policy=lru", "cache.capacity=256KiB", "scheduler.policy=fifo"]);
+    let options = ["cache.policy=lru", "cache.capacity=256KiB", "scheduler.policy=fifo"];
+    let stalling = config(&[&options[..], &["ftl.gc.pacing=stall"]].concat());
+    let config = config(&options);
     let setup = || DeviceSetup::new(&config, SEED);
     let (logical, geometry) = (config.logical_pages(), setup().ftl.geometry);
     let fits = |setup: Result<DeviceSetup, Misfit>| setup.unwrap_or_else(|why| panic!("{why}"));
@@ -236,6 +239,8 @@ fn a_boxed_policy_gives_what_it_gives_unboxed() {
     assert_same(setup(), fits(setup().with_placement(Dynamic::new(&geometry))), "dynamic");
     assert_same(setup(), fits(setup().with_streams(Single::new(1))), "single");
     assert_same(setup(), setup().with_scheduler(InOrder), "fifo");
+    let stalls = || DeviceSetup::new(&stalling, SEED);
+    assert_same(stalls(), setup().with_pacing(Stall), "stall");
 }
 
 const TWO_STREAMS: [&str; 1] = ["ftl.streams.policy=multi-hash"];

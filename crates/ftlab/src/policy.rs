@@ -56,6 +56,9 @@ pub struct Parts<'a> {
     pub cell: Cell,
     /// Time to erase a block.
     pub erase: Nanos,
+    /// Blocks of a superblock, of as many planes; 1 without superblocks. Limits that count flash pages of a plane are
+    /// multiplied by it.
+    pub superblock: u32,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
     /// The shares of a plane's blocks, if the mapping has a log.

@@ -62,7 +62,7 @@ def catalog(kind: str) -> list[dict[str, Any]]:
 
 
 #: Seams whose short name does not follow from the path of their option.
-_SEAMS = {"cache.read.policy": "read_cache"}
+_SEAMS = {"cache.read.policy": "read_cache", "ftl.gc.pacing": "pacing"}
 
 
 def seam_name(path: str) -> str:

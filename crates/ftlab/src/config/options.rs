@@ -5,6 +5,7 @@ use super::{
     CacheOpsOptions, CacheOptions, CostOptions, LinkOptions, MultiPlaneOptions, PowerOptions,
     RecoveryOptions, SuspendOptions,
 };
+use crate::ftl::gc::pacing::PacingChoice;
 use crate::ftl::gc::{Scope, VictimChoice};
 use crate::ftl::mapping::MappingChoice;
 use crate::ftl::merge::MergeOptions;
@@ -320,7 +321,9 @@ options! {
 
 options! {
     /// Garbage collection: which blocks are emptied, and when. Thresholds are per plane.
-    pub struct GcOptions at "ftl.gc" with { victim: VictimChoice, background: BackgroundOptions } {
+    pub struct GcOptions at "ftl.gc" with {
+        victim: VictimChoice, pacing: PacingChoice, background: BackgroundOptions
+    } {
         /// Free blocks of a plane at or below which collection starts.
         start: u32 = "2", in "2"..="100000", unit "blocks",
             source "small, so that the spare capacity holds stale pages rather than lie idle";
@@ -333,11 +336,6 @@ options! {
         /// Flash pages of a plane that are copied at the same time.
         copies_in_flight: u32 = "4", in "1"..="4096", unit "flash pages",
             source "enough to overlap a transfer with a program";
-        /// While a plane collects, the host may take this many of its flash pages more than collection has freed since
-        /// it started: host writes continue at the pace of collection instead of stopping until a block is erased. The
-        /// largest value lets the host run ahead freely.
-        host_lead: u32 = "16", in "1"..="4000000", unit "flash pages",
-            source "assumed: as firmware paces host writes, small against a block";
         /// Which planes collect together: when one must collect, the others in its scope collect
         /// one block, too, unless they have more than `ftl.gc.stop` free blocks.
         scope: Scope = "plane", source "each plane for itself: nothing is collected early";

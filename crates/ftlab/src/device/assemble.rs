@@ -105,6 +105,7 @@ impl DeviceSetup {
             geometry: &counts,
             cell: nand.cell,
             erase: nand.timing.erase,
+            superblock: at_once,
             logical_pages,
             shares: config.shares(),
             stripe: ftl.placement.policy.stripe().map(|stripe| stripe.order),
@@ -147,12 +148,12 @@ impl DeviceSetup {
                 placement: ftl.placement.policy.build(&parts),
                 streams: ftl.streams.policy.build(&parts),
                 victim: ftl.gc.victim.build(&parts),
+                pacing: ftl.gc.pacing.build(&parts),
                 thresholds: Thresholds {
                     start: ftl.gc.start,
                     stop: ftl.gc.stop,
                     reserve: ftl.gc.reserve,
                     copies_in_flight: ftl.gc.copies_in_flight.saturating_mul(at_once),
-                    host_lead: ftl.gc.host_lead.saturating_mul(at_once),
                 },
                 wear: WearSetup {
                     free_block: ftl.wear.free_block,

@@ -9,6 +9,7 @@ use std::fmt;
 
 use crate::cache::{ExternalWriteBuffer, WriteBuffer, WriteBufferPolicy};
 use crate::device::DeviceSetup;
+use crate::ftl::gc::pacing::{ExternalPacing, Pacing};
 use crate::ftl::gc::{ExternalVictim, Victim};
 use crate::ftl::mapping::{ExternalMapping, Mapping, MappingPolicy};
 use crate::ftl::placement::{ExternalPlacement, Placement};
@@ -62,6 +63,13 @@ impl DeviceSetup {
     #[must_use]
     pub fn with_victim(mut self, policy: impl ExternalVictim + 'static) -> DeviceSetup {
         self.ftl.victim = Victim::External(Box::new(policy));
+        self
+    }
+
+    /// Sets the pacing of the host while planes collect.
+    #[must_use]
+    pub fn with_pacing(mut self, policy: impl ExternalPacing + 'static) -> DeviceSetup {
+        self.ftl.pacing = Pacing::External(Box::new(policy));
         self
     }
 

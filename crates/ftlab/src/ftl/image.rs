@@ -28,8 +28,8 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         map,
         blocks,
         space,
-        // The state of other policies is a part of its own.
-        policies: Policies { victim, placement: _, streams: _, levelling: _ },
+        // The state of other policies is a part of its own. Pacing has none.
+        policies: Policies { victim, pacing: _, placement: _, streams: _, levelling: _ },
         // Saved below, as far as it does not follow from bad, failed and dead blocks. At rest, the
         // failed blocks are on the lists of their planes, and deaths have been handled.
         health: _,

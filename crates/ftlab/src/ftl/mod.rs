@@ -50,6 +50,7 @@ use crate::ftl::merge::fold;
 use crate::ftl::wear::life;
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
+use gc::pacing::Pacing;
 use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
 pub use lost::Lost;
 use mapping::{Mapping, MappingPolicy};
@@ -91,6 +92,8 @@ pub struct FtlSetup {
     pub streams: Streams,
     /// Chooses the blocks that are collected.
     pub victim: Victim,
+    /// Paces the host while blocks are collected.
+    pub pacing: Pacing,
     /// The free-block thresholds of collection.
     pub thresholds: Thresholds,
     /// Wear levelling, refresh and faults.
@@ -173,6 +176,7 @@ pub(crate) struct Policies {
     placement: Placement,
     streams: Streams,
     victim: Victim,
+    pacing: Pacing,
     levelling: Levelling,
 }
 
@@ -283,6 +287,7 @@ impl Ftl {
                 placement: setup.placement,
                 streams: setup.streams,
                 victim: setup.victim,
+                pacing: setup.pacing,
                 levelling,
             },
             health: Health { life_after_death: after_death, ..Health::new(life) },

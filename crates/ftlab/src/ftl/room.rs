@@ -3,6 +3,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, SLC, Skills, any};
+use crate::ftl::gc::pacing::PacingPolicy;
 use crate::ftl::gc::{Collection, Purpose};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::placement::{PlacementPolicy, PlacementView, Writable};
@@ -263,12 +264,12 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
 #[inline]
 pub(in crate::ftl) fn has_room_for_host(plane: PlaneId, stream: WriteStream, ftl: &Ftl) -> bool {
     let state = &ftl.space.planes[plane.at()];
-    let (free, reserve) = (state.free_blocks(), ftl.space.thresholds.reserve);
+    let free = state.free_blocks();
     let room = state.has_room(stream, ftl.geometry.units_per_block());
-    // With blocks to spare the host need not wait, whatever its credit.
-    let scarce = free <= reserve + 1;
     let collecting = state.collection.is_some() && !ftl.health.read_only;
-    let paced = scarce && collecting && state.host_credit == 0;
+    let dry = collecting && state.host_credit == 0;
+    // With blocks to spare the host need not wait, whatever its credit.
+    let paced = dry && ftl.policies.pacing.limits(&ftl.space.thresholds, free);
     !paced && (room || free > reserve_of(plane, ftl))
 }
 

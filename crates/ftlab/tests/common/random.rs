@@ -48,15 +48,18 @@ fn shape() -> impl Strategy<Value = (Text, [u64; 2])> {
 }
 
 fn thresholds() -> impl Strategy<Value = Text> {
-    (1u32..=2, 1u32..=2, 0u32..=2, 1u32..=3, 1u32..=9).prop_map(
-        |(reserve, early, more, copies, lead)| {
+    let ahead = (select(policies("ftl.gc.pacing")), 1u32..=9);
+    (1u32..=2, 1u32..=2, 0u32..=2, 1u32..=3, ahead).prop_map(
+        |(reserve, early, more, copies, (pacing, lead))| {
             let start = reserve + early;
             format!(
                 "ftl.gc.reserve = {reserve}
                 ftl.gc.start = {start}
                 ftl.gc.stop = {}
                 ftl.gc.copies_in_flight = {copies}
-                ftl.gc.host_lead = {lead}",
+                ftl.gc.pacing = {pacing}
+                ftl.gc.host_lead = {lead}
+                ftl.gc.bucket = {lead}",
                 start + more
             )
         },

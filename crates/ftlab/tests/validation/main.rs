@@ -27,6 +27,7 @@ mod misuse;
 mod mqsim;
 mod on_demand;
 mod overtaking;
+mod pacing;
 mod packing;
 mod parity;
 mod physical;

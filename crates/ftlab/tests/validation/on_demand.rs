@@ -75,7 +75,7 @@ fn random_devices_page_their_map() {
     let mut runner = TestRunner::new(config);
     let mut all = DemandCounts::default();
     let mut parted = 0;
-    for _ in 0..600 {
+    for _ in 0..1_200 {
         let tree = on_demand::run(400).new_tree(&mut runner).expect("a run");
         let (spec, depth, steps) = tree.current();
         let (device, _) = perform(&spec, depth, &steps);

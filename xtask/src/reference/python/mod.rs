@@ -44,6 +44,7 @@ fn module(path: &str, about: &str, ours: &[String], body: &str) -> ReferencePage
 fn seam_name(path: &str) -> &str {
     match path {
         "cache.read.policy" => "read_cache",
+        "ftl.gc.pacing" => "pacing",
         _ => path.rsplit('.').nth(1).unwrap_or(path),
     }
 }

@@ -25,6 +25,12 @@ class FtlSection(TypedDict, total=False):
     1000000. (ftl.gc.background.blocks)
     """
 
+    bucket: int | str | None
+    """Tokens that the bucket of a plane holds: flash pages that the host may take at once while the plane
+    collects. It is full when the plane begins to collect. In flash pages. Default: 16. From 1 to 1000000.
+    (ftl.gc.bucket)
+    """
+
     clocks: Literal["own", "lock-step"] | None
     """Whether planes have independent clocks. Default: own. (ftl.merge.clocks)"""
 
@@ -220,6 +226,11 @@ class FtlSection(TypedDict, total=False):
     """Physical capacity beyond the logical capacity, as a share of the latter: at 7% a device with 107 GiB of
     flash offers 100 GiB. Parity (`ftl.parity`) is first subtracted from the physical capacity. Default: 7%.
     From 0% to 900%. (ftl.over_provisioning)
+    """
+
+    pacing: Literal["credit", "token-bucket", "stall"] | Policy | None
+    """Paces the host's writes to a plane that collects: how many flash pages the host may take for what
+    collection does. Default: credit. (ftl.gc.pacing)
     """
 
     parity_policy: Literal["none", "dies"] | None

@@ -3,7 +3,9 @@
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
-use crate::ftl::gc::{Background, Collection, Purpose, VictimPolicy, VictimView, Wanted, wanted};
+use crate::ftl::gc::{
+    Background, Collection, Purpose, VictimPolicy, VictimView, Wanted, pacing, wanted,
+};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::{failing, levelling, life, refresh};
@@ -251,7 +253,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
         if ftl.plant.is(Canary::BlockFreeTwice) {
             state.give_back(run.victim, ftl.blocks.erases(run.victim));
         }
-        state.host_credit = state.host_credit.saturating_add(run.earn_rest(pages));
+        pacing::earn_by_erase(plane, run, pages, ftl);
         if let Some(block) = levelling::level(run.victim, run.purpose, ftl) {
             wanted::want(Wanted { block, purpose: Purpose::WearLevel }, ftl);
         }

@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::gc::rows::CopyRow;
-use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, wanted};
+use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, pacing, wanted};
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Kernel, lost, map_pages, slc};
 use crate::scheduler::{CellFindings, Command, CommandId, Kind, Note, Probe, ServiceId};
@@ -70,7 +70,7 @@ impl Collector {
                 self.spur::<S>(plane, on);
             }
         } else {
-            on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
+            pacing::begin(plane, &mut on.ftl);
             // A plane that still finds nothing has already started the others.
             let was_hungry = on.ftl.space.is_hungry(plane);
             self.next::<S>(plane, on);
@@ -118,7 +118,7 @@ impl Collector {
         for other in on.ftl.space.triggers.scope.planes(&on.ftl.geometry, plane) {
             let few = on.ftl.free_blocks(other) <= on.ftl.space.thresholds.stop;
             if few && on.ftl.space.planes[other.at()].collection.is_none() {
-                on.ftl.space.planes[other.at()].host_credit = on.ftl.space.thresholds.host_lead;
+                pacing::begin(other, &mut on.ftl);
                 self.next::<S>(other, on);
             }
         }
@@ -131,7 +131,7 @@ impl Collector {
             if on.ftl.space.planes[plane.at()].collection.is_some() {
                 self.proceed::<S>(plane, on);
             } else if let Some(wanted) = collection::next_in_background(plane, &mut on.ftl) {
-                on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
+                pacing::begin(plane, &mut on.ftl);
                 begin(plane, wanted, on);
                 self.proceed::<S>(plane, on);
             }
@@ -249,7 +249,7 @@ impl Collector {
         }
         match &on.ftl.space.planes[plane.at()].collection {
             None => {
-                on.ftl.space.planes[plane.at()].host_credit = on.ftl.space.thresholds.host_lead;
+                pacing::begin(plane, &mut on.ftl);
                 self.next::<S>(plane, on);
             }
             Some(run) if run.purpose == Purpose::Background => self.proceed::<S>(plane, on),
@@ -426,13 +426,11 @@ impl Collector {
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed::<S>(first, units);
         let state = &mut on.ftl.space.planes[plane.at()];
-        let mut earned = 0;
         if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
             on.ftl.counts.by_purpose[run.purpose as usize].pages += u64::from(units);
-            earned = run.earn();
-            state.host_credit = state.host_credit.saturating_add(earned);
         }
+        let earned = pacing::earn_by_copy(plane, &mut on.ftl);
         if any(S, RARE) && life::has_failed(&on.ftl) {
             failures::want_failed(&mut on.ftl);
         }

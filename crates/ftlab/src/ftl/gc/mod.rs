@@ -1,5 +1,5 @@
-//! Garbage collection: the choice of the victim ([`Victim`], a seam), and the collector that copies
-//! its valid pages away and erases it.
+//! Garbage collection: the choice of the victim ([`Victim`], a seam), the collector that copies its
+//! valid pages away and erases it, and the pace of the host meanwhile ([`pacing`], a seam).
 
 mod by_valid;
 pub(crate) mod collection;
@@ -12,6 +12,7 @@ pub(crate) mod failures;
 mod fifo;
 mod greedy;
 mod lists;
+pub mod pacing;
 mod pool;
 mod purpose;
 mod random;
@@ -35,7 +36,7 @@ pub(super) use lists::Lists;
 pub use purpose::{Purpose, PurposeCounts};
 pub use random::Random;
 pub use random_greedy::RandomGreedy;
-pub use run::{Collection, Thresholds};
+pub use run::{Collection, Earned, Thresholds};
 pub use triggers::{Background, Scope, Triggers};
 pub(crate) use untimed::{Bench, Copies};
 pub use wanted::Wanted;

@@ -1,4 +1,4 @@
-//! A plane's running collection, and the thresholds for starting one.
+//! A plane's running collection, what the host earns by it, and the thresholds for starting one.
 
 use super::Purpose;
 use crate::units::BlockId;
@@ -14,9 +14,6 @@ pub struct Thresholds {
     pub reserve: u32,
     /// Flash pages that are being copied at once.
     pub copies_in_flight: u32,
-    /// While a plane collects, the host may take this many flash pages more than collection has
-    /// freed since it started.
-    pub host_lead: u32,
 }
 
 impl Thresholds {
@@ -26,6 +23,22 @@ impl Thresholds {
         let Thresholds { start, stop, reserve, .. } = self;
         Thresholds { start: start + blocks, stop: stop + blocks, reserve: reserve + blocks, ..self }
     }
+}
+
+/// What the host earns by a copy: whole flash pages, and a part of one. Parts add up during a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Earned {
+    /// Whole flash pages.
+    pub pages: u32,
+    /// This many parts of a page.
+    pub parts: u32,
+    /// So many parts are a page. At least one, and the same during a collection.
+    pub of: u32,
+}
+
+impl Earned {
+    /// Nothing.
+    pub const NONE: Earned = Earned { pages: 0, parts: 0, of: 1 };
 }
 
 /// A plane's running collection.
@@ -51,7 +64,7 @@ pub struct Collection {
     /// copies, as estimated when it began.
     pub(super) gain: u32,
     pub(super) copies: u32,
-    /// The earned part of the gain that is not yet a whole page, in units of 1/`copies` page.
+    /// What the host earned that is not yet a whole page, in parts of its [`Earned`].
     pub(super) earned: u32,
     /// Copies that were made, and flash pages that the host got for them.
     pub(super) copied: u32,
@@ -82,14 +95,28 @@ impl Collection {
         self.gives_up = self.purpose.frees_block();
     }
 
-    /// A copy is done. Returns the flash pages that the host may take for it.
-    pub(super) fn earn(&mut self) -> u32 {
+    /// Flash pages that the collection will free, net of its copies, as estimated when it began.
+    #[inline]
+    #[must_use]
+    pub fn gain(&self) -> u32 {
+        self.gain
+    }
+
+    /// The number of copies, as estimated when the collection began.
+    #[inline]
+    #[must_use]
+    pub fn copies(&self) -> u32 {
+        self.copies
+    }
+
+    /// A copy is done, of which the host gets a share. Returns the flash pages that it may take.
+    pub(super) fn earn(&mut self, share: Earned) -> u32 {
         self.copied += 1;
-        self.earned += self.gain;
-        // A copy earns a page or two, or a part of one, so a division would cost more.
-        let mut pages = 0;
-        while self.earned >= self.copies {
-            self.earned -= self.copies;
+        self.earned += share.parts;
+        // The parts are a page or two, or less than one, so a division would cost more.
+        let mut pages = share.pages;
+        while self.earned >= share.of {
+            self.earned -= share.of;
             pages += 1;
         }
         self.handed_out += pages;

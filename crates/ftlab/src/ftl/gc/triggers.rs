@@ -10,7 +10,7 @@
 //!   between commands; interrupting a running command is suspension.
 //! - *Increments*: a plane makes a limited number of copies for each flash page that the host
 //!   writes to it, which spreads the work. `copies_in_flight` limits how many are made at once, and
-//!   `host_lead` how far the host may run ahead of collection while free blocks are scarce.
+//!   [`pacing`](super::pacing) how far the host may run ahead of collection while free blocks are scarce.
 //!
 //! Preemption and increments end at a hard limit of free blocks, and where the host waits for the plane. Increments
 //! pause between requests. A device that is asked for nothing more finishes what it began.

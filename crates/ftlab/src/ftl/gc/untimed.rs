@@ -10,6 +10,7 @@ use super::super::relocations::Relocations;
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::gc::collection;
+use crate::ftl::gc::pacing;
 use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::slc;
@@ -82,7 +83,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         {
             self.spur(plane);
         } else {
-            self.ftl.space.planes[plane.at()].host_credit = self.ftl.space.thresholds.host_lead;
+            pacing::begin(plane, self.ftl);
             let was_hungry = self.ftl.space.is_hungry(plane);
             self.next(plane);
             if self.ftl.space.triggers.scope != Scope::Plane
@@ -112,7 +113,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         for other in self.ftl.space.triggers.scope.planes(&self.ftl.geometry, plane) {
             let few = self.ftl.free_blocks(other) <= self.ftl.space.thresholds.stop;
             if few && self.ftl.space.planes[other.at()].collection.is_none() {
-                self.ftl.space.planes[other.at()].host_credit = self.ftl.space.thresholds.host_lead;
+                pacing::begin(other, self.ftl);
                 self.next(other);
             }
         }
@@ -145,9 +146,9 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     fn consider_folding(&mut self, plane: PlaneId) {
         let Some(wanted) = slc::cache::fold_due(plane, self.ftl) else { return };
         wanted::want(wanted, self.ftl);
-        let state = &mut self.ftl.space.planes[plane.at()];
+        let state = &self.ftl.space.planes[plane.at()];
         if state.collection.is_none() && !state.wanted.is_empty() {
-            state.host_credit = self.ftl.space.thresholds.host_lead;
+            pacing::begin(plane, self.ftl);
             self.next(plane);
         }
     }
@@ -330,13 +331,10 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     /// A die has made a copy. Returns whether it freed pages for the host.
     #[inline]
     pub fn copied(&mut self, plane: PlaneId) -> Freed {
-        let state = &mut self.ftl.space.planes[plane.at()];
-        let mut earned = 0;
-        if let Some(run) = state.collection.as_mut() {
+        if let Some(run) = self.ftl.space.planes[plane.at()].collection.as_mut() {
             run.in_flight -= 1;
-            earned = run.earn();
-            state.host_credit = state.host_credit.saturating_add(earned);
         }
+        let earned = pacing::earn_by_copy(plane, self.ftl);
         self.proceed(plane);
         if earned == 0 && self.ftl.space.planes[plane.at()].collection.is_some() {
             return Freed::Nothing;

@@ -88,6 +88,8 @@ devices! {
     victim_random_greedy: ["ftl.gc.victim=random-greedy"];
     victim_windowed_greedy: ["ftl.gc.victim=windowed-greedy"];
     victim_fifo: ["ftl.gc.victim=fifo"];
+    pacing_token_bucket: ["ftl.gc.pacing=token-bucket"];
+    pacing_stall: ["ftl.gc.pacing=stall"];
     streams_by_host: ["ftl.streams.policy=by-host-stream"];
     streams_multi_hash: ["ftl.streams.policy=multi-hash"];
     streams_multi_bloom: ["ftl.streams.policy=multi-bloom"];
@@ -165,10 +167,11 @@ fn planes_in_step() {
 }
 
 /// The options that decide the state that ageing leaves.
-const DECIDES: [&str; 6] = [
+const DECIDES: [&str; 7] = [
     "ftl.placement.policy",
     "ftl.streams.policy",
     "ftl.gc.victim",
+    "ftl.gc.pacing",
     "ftl.slc_cache.policy",
     "ftl.wear.policy",
     "cache.policy",
