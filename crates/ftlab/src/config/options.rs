@@ -89,7 +89,7 @@ options! {
         /// happens to it. Each of `firmware.cores` spends it on one command after the other.
         command_time: Nanos = "0ns", in "0ns"..="1ms",
             source "default: not counted; 1us caps a device at a million commands a second";
-        /// The time to post a completion, one after the other, when nothing else is left to do.
+        /// The time to post a completion, one after the other, after all else of its request is done.
         completion_time: Nanos = "0ns", in "0ns"..="1ms",
             source "default: not counted; 1us caps a device at a million completions a second";
         /// What a flush, or a write with FUA, does. A device that ignores them answers at once and loses

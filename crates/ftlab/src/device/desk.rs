@@ -164,9 +164,7 @@ fn account(spent: &Spent, elapsed: Nanos) -> Breakdown {
     let Some(before) = elapsed.0.checked_sub(spent.total().0) else {
         return Breakdown { queue: elapsed, ..Breakdown::default() };
     };
-    let Spent { translation, queue, gc, bus, cell, decoding } = *spent;
+    let Spent { translation, queue, gc, bus, cell } = *spent;
     let admission = Nanos(before);
-    // Behind the bus, and like it by channel; a part of its own would make requests larger than two cache lines.
-    let bus = bus + decoding;
     Breakdown { admission, translation, queue, gc, bus, cell, ..Breakdown::default() }
 }

@@ -186,6 +186,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     #[inline(never)]
     fn page_left_die(&mut self, id: CommandId) {
         read::left_die(id, &mut self.base);
+        // DRAM keeps it from now on. A hit meanwhile does not wait for the engine.
+        let service = self.base.kernel.flash.command(id).owner.service;
+        if matches!(service, ServiceId::READS | ServiceId::READ_AHEAD) {
+            self.keep_or_cache(id);
+        }
         let die = self.base.kernel.flash.die_of(id);
         if self.base.wakes != Signals::NONE {
             self.die_is_done(die);
@@ -271,7 +276,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let Base { kernel: Kernel { now, flash, contents, .. }, desk, .. } = &mut self.base;
                 desk.settle::<S>(request, &flash.command(id).spent, *now, contents);
                 flash.probe_mut().note(*now, Note::Settled { request });
-                if any(S, RARE) {
+                if any(S, RARE) && !self.base.kernel.flash.command(id).found.has_left {
                     self.keep_or_cache(id);
                 }
             }

@@ -15,7 +15,7 @@ pub const CACHE_OPS: Skills = 1 << 1;
 /// Commands pass others that came before them, or suspend those that run.
 pub const OVERTAKING: Skills = 1 << 2;
 /// Features that few devices have on flash: chips that do one thing at a time, page order, costs that differ by
-/// program, failures, commands that take the bus, superblocks.
+/// program, failures, commands that take the bus, superblocks, decoding that takes time.
 pub const RARE_ON_FLASH: Skills = 1 << 3;
 /// A flash page holds several mapping units.
 pub const UNITS: Skills = 1 << 4;

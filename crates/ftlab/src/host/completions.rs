@@ -1,6 +1,6 @@
-//! The way of a completion to the host: the controller posts one after the other, and an interrupt tells the host. With
-//! coalescing it tells of several completions of a queue at once: as soon as there are enough, or when the first has
-//! waited for a given time.
+//! The way of a completion to the host: the controller posts one after the other, and an interrupt makes the host look.
+//! It then sees all completions of the queue, also those that were posted after the interrupt. With coalescing there is an
+//! interrupt as soon as there are enough completions, or when the first has waited for a given time.
 //!
 //! Source: NVM Express, feature 08h (Interrupt Coalescing): a threshold, and a time in steps of 100 us. The host counts
 //! from one here, where the feature's threshold counts from zero. Each queue has an interrupt of its own.
@@ -56,12 +56,14 @@ struct Posted {
 pub(super) struct Completions {
     setup: CompletionSetup,
     posting: Passage<RequestId>,
-    /// By queue: completions that are held back.
-    held: Vec<Vec<Posted>>,
+    /// By queue: completions that the host has not seen.
+    unseen: Vec<Vec<Posted>>,
     /// The queues that hold any back, with the times at which they may no longer.
     due: VecDeque<(SimTime, QueueId)>,
-    /// Completions of which interrupts tell the host, with the times at which it sees them.
-    told: VecDeque<(SimTime, Posted)>,
+    /// Queues with an interrupt, with the times at which the host looks.
+    raised: VecDeque<(SimTime, QueueId)>,
+    /// What the host sees at a time.
+    seen: VecDeque<(SimTime, Posted)>,
 }
 
 impl Completions {
@@ -69,9 +71,10 @@ impl Completions {
         Completions {
             setup,
             posting: Passage::default(),
-            held: vec![Vec::new(); queues as usize],
+            unseen: vec![Vec::new(); queues as usize],
             due: VecDeque::new(),
-            told: VecDeque::new(),
+            raised: VecDeque::new(),
+            seen: VecDeque::new(),
         }
     }
 
@@ -86,11 +89,15 @@ impl Completions {
         if !self.setup.interrupts() {
             return false;
         }
-        let held = &mut self.held[queue.at()];
-        held.push(Posted { id, since: now });
+        let unseen = &mut self.unseen[queue.at()];
+        unseen.push(Posted { id, since: now });
+        if self.raised.iter().any(|&(_, raised)| raised == queue) {
+            // The host will look anyway.
+            return true;
+        }
         match self.setup.coalescing {
-            Some(Coalescing { threshold, time }) if held.len() < threshold as usize => {
-                if held.len() == 1 {
+            Some(Coalescing { threshold, time }) if unseen.len() < threshold as usize => {
+                if unseen.len() == 1 {
                     self.due.push_back((now + time, queue));
                 }
             }
@@ -104,15 +111,15 @@ impl Completions {
 
     /// Raises the interrupt of a queue.
     fn raise(&mut self, now: SimTime, queue: QueueId) {
-        let seen = now + self.setup.interrupt;
-        self.told.extend(self.held[queue.at()].drain(..).map(|posted| (seen, posted)));
+        self.raised.push_back((now + self.setup.interrupt, queue));
     }
 
     /// When something happens next.
     pub fn next_time(&self) -> Option<SimTime> {
         let due = self.due.front().map(|&(at, _)| at);
-        let told = self.told.front().map(|&(at, _)| at);
-        [self.posting.next_time(), due, told].into_iter().flatten().min()
+        let raised = self.raised.front().map(|&(at, _)| at);
+        let seen = self.seen.front().map(|&(at, _)| at);
+        [self.posting.next_time(), due, raised, seen].into_iter().flatten().min()
     }
 
     /// Takes a completion that is posted now.
@@ -128,8 +135,10 @@ impl Completions {
             self.due.pop_front();
             self.raise(now, queue);
         }
-        let &(_, posted) = self.told.front().filter(|&&(at, _)| at == now)?;
-        self.told.pop_front();
+        while let Some((_, queue)) = self.raised.pop_front_if(|&mut (at, _)| at == now) {
+            self.seen.extend(self.unseen[queue.at()].drain(..).map(|posted| (now, posted)));
+        }
+        let (_, posted) = self.seen.pop_front()?;
         Some((posted.id, now - posted.since))
     }
 }

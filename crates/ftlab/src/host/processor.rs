@@ -127,7 +127,7 @@ pub(super) struct Processor {
     setup: ProcessorSetup,
     /// Commands that are taken up, with the times at which they have been. All take equally long.
     taking_up: VecDeque<(SimTime, Asked)>,
-    /// The job of another kind that is done.
+    /// The job of another kind that is being done.
     current: Option<(SimTime, Asked)>,
     pages: VecDeque<Asked>,
     others: VecDeque<Asked>,

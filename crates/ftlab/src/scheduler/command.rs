@@ -68,12 +68,10 @@ pub struct Spent {
     /// Waiting for the die or the bus while it served collection or another task of the device: wear levelling,
     /// folding, rewrites.
     pub gc: Nanos,
-    /// On the bus.
+    /// On the bus, and in the engines behind it that decode what was read.
     pub bus: Nanos,
     /// In the cells.
     pub cell: Nanos,
-    /// Being decoded, or waiting for that.
-    pub decoding: Nanos,
 }
 
 impl Spent {
@@ -88,13 +86,12 @@ impl Spent {
 
     /// Adds time spent later.
     pub(crate) fn add(&mut self, more: &Spent) {
-        let Spent { translation, queue, gc, bus, cell, decoding } = *more;
+        let Spent { translation, queue, gc, bus, cell } = *more;
         self.translation += translation;
         self.queue += queue;
         self.gc += gc;
         self.bus += bus;
         self.cell += cell;
-        self.decoding += decoding;
     }
 
     /// Returns a wait for entries of the map and nothing else.
@@ -105,7 +102,7 @@ impl Spent {
     /// The sum of the parts: the time from the command's start to its end.
     #[must_use]
     pub fn total(&self) -> Nanos {
-        self.translation + self.queue + self.gc + self.bus + self.cell + self.decoding
+        self.translation + self.queue + self.gc + self.bus + self.cell
     }
 }
 
@@ -172,8 +169,9 @@ pub struct CellFindings {
     pub failed: bool,
     /// Whether it reads, or copies unchanged, data from before the run.
     pub(crate) from_before: bool,
-    /// Whether the layers above know already what went wrong: while a page is decoded, its place may be erased.
-    pub(crate) is_told: bool,
+    /// Whether what it read has left its die and is decoded, so that its place may be erased. What depends on the place is
+    /// settled already.
+    pub(crate) has_left: bool,
 }
 
 impl CellFindings {
@@ -181,7 +179,7 @@ impl CellFindings {
     #[inline]
     #[must_use]
     pub(crate) fn is_news(&self) -> bool {
-        self.is_bad() && !self.is_told
+        self.is_bad() && !self.has_left
     }
 
     /// Whether something went wrong.

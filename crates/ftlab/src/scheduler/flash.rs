@@ -396,8 +396,9 @@ impl<P: Probe> Flash<P> {
     }
 
     /// The command whose page left its die with the last event, and is decoded from now on.
+    #[inline]
     pub(crate) fn take_left_die(&mut self) -> Option<CommandId> {
-        self.left_die.take()
+        if self.left_die.is_some() { self.left_die.take() } else { None }
     }
 
     /// Counts a read whose page is decoded.

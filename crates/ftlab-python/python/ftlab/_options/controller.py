@@ -29,5 +29,6 @@ class ControllerSection(TypedDict, total=False):
 
     soft: str | None
     """How much longer it takes for a codeword of a page that was sensed again, since the last attempt uses soft
-    information. Default: 10us. From 0ns to 10ms. (controller.ecc.soft)
+    information. Each sensing before takes `controller.ecc.codeword` once more, as its codewords were decoded
+    in vain. Default: 10us. From 0ns to 10ms. (controller.ecc.soft)
     """

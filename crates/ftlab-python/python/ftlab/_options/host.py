@@ -52,8 +52,8 @@ class HostSection(TypedDict, total=False):
     """
 
     completion_time: str | None
-    """The time to post a completion, one after the other, when nothing else is left to do. Default: 0ns. From
-    0ns to 1ms. (host.completion_time)
+    """The time to post a completion, one after the other, after all else of its request is done. Default: 0ns.
+    From 0ns to 1ms. (host.completion_time)
     """
 
     delay: str | None

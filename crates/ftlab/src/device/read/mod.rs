@@ -238,8 +238,8 @@ pub(in crate::device) fn left_die<C: Contents>(id: CommandId, on: &mut Base<impl
     on.reads.ahead.pages.retain(|&(_, known)| known != whole);
     if on.kernel.flash.command(id).found.is_bad() {
         went_wrong(id, on);
-        on.kernel.flash.command_mut(id).found.is_told = true;
     }
+    on.kernel.flash.command_mut(id).found.has_left = true;
 }
 
 /// A flash command read data that cannot be corrected, or failed.

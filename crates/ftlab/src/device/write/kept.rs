@@ -45,6 +45,9 @@ impl Writes {
             !waited
         });
         on.reads.ahead.waiting = waiting;
+        if on.kernel.flash.command(command).found.has_left {
+            return;
+        }
         if on.buffer.rules.keeps_reads {
             self.keep_what_was_read(command, on);
         }

@@ -112,20 +112,20 @@ impl Collection {
     /// A copy is done, of which the host gets a share. Returns the flash pages that it may take.
     pub(super) fn earn(&mut self, share: Earned) -> u32 {
         self.copied += 1;
-        self.earned += share.parts;
-        // The parts are a page or two, or less than one, so a division would cost more.
+        self.earned = self.earned.saturating_add(share.parts);
         let mut pages = share.pages;
-        while self.earned >= share.of {
-            self.earned -= share.of;
-            pages += 1;
+        // The parts are nearly always less than a page, which needs no division.
+        if self.earned >= share.of {
+            pages = pages.saturating_add(self.earned / share.of.max(1));
+            self.earned %= share.of.max(1);
         }
-        self.handed_out += pages;
+        self.handed_out = self.handed_out.saturating_add(pages);
         pages
     }
 
     /// The victim is erased. Returns the rest of its gain: pages that were overwritten while the
     /// collection ran saved copies.
     pub(super) fn earn_rest(&self, pages_per_block: u32) -> u32 {
-        pages_per_block.saturating_sub(self.copied + self.handed_out)
+        pages_per_block.saturating_sub(self.copied.saturating_add(self.handed_out))
     }
 }

@@ -202,6 +202,20 @@ mod tests {
     }
 
     #[test]
+    fn a_page_overtakes_one_that_was_sensed_again() {
+        let mut engines = decoder(2, 100);
+        let effort = ReadEffort(ReadEffort::default().0 + 4);
+        let (late, first) = engines.take(SimTime(1000), &SentPage { effort, ..page(1, 1, 0) });
+        let (early, second) = engines.take(SimTime(1000), &page(2, 1, 0));
+        assert!(early < late);
+        assert_eq!((first, second), (Some(0), Some(0)));
+        assert_eq!(engines.done(early, 0), Some((CommandId::new(2), Some(late))));
+        // Two events are left for the end of the first page.
+        assert_eq!(engines.done(late, 0), Some((CommandId::new(1), None)));
+        assert_eq!(engines.done(late, 0), None);
+    }
+
+    #[test]
     fn pages_are_done_in_the_order_of_their_ends() {
         let mut engines = decoder(2, 100);
         let (long, _) = engines.take(SimTime(1000), &page(1, 5, 0));

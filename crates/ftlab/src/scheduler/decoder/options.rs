@@ -28,7 +28,7 @@ options! {
             source "assumed: 4 KiB in 2us are 2 GB/s, faster than a bus of 1200 MT/s",
             applies_with "controller.ecc.engines" not "none";
         /// How much longer it takes for a codeword of a page that was sensed again, since the last attempt uses soft
-        /// information.
+        /// information. Each sensing before takes `controller.ecc.codeword` once more, as its codewords were decoded in vain.
         soft: Nanos = "10us", in "0ns"..="10ms",
             source "assumed: soft decisions take several times as many iterations (Zhao et al., FAST 2013, section 2)",
             applies_with "controller.ecc.engines" not "none";

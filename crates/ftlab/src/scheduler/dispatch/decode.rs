@@ -1,8 +1,8 @@
 //! Pages that have left their die and are decoded.
 
 use super::{Dispatcher, Event};
-use crate::nand::Kind;
-use crate::scheduler::command::CommandId;
+use crate::nand::{CellMode, Kind, ReadEffort};
+use crate::scheduler::command::{Command, CommandId};
 use crate::scheduler::decoder::{PoolId, SentPage};
 use crate::scheduler::probe::Probe;
 use crate::units::SimTime;
@@ -11,8 +11,8 @@ impl<P: Probe> Dispatcher<P> {
     /// Whether a command with which its die is done has to be decoded.
     #[inline]
     pub fn is_to_decode(&self, id: CommandId) -> bool {
-        let command = &self.array.commands[id];
-        self.decoder.is_some() && command.kind == Kind::Read && command.codewords > 0
+        let has_data = |command: &Command| command.kind == Kind::Read && command.codewords > 0;
+        self.decoder.is_some() && has_data(&self.array.commands[id])
     }
 
     /// Hands a page that has left its die to the engines.
@@ -20,11 +20,16 @@ impl<P: Probe> Dispatcher<P> {
         let Dispatcher { array, decoder: Some(decoder), events, watch, .. } = self else { return };
         let command = &mut array.commands[id];
         let (channel, _) = array.sheet.geometry.channel_of(command.ticket.die);
-        let (codewords, effort) = (command.codewords, command.found.effort);
+        let codewords = command.codewords;
+        // Blocks in SLC mode are sensed once, whatever their age.
+        let effort = match command.mode {
+            CellMode::Native => command.found.effort,
+            _ => ReadEffort::default(),
+        };
         let on_bus = array.sheet.bus.transfer(codewords);
         let page = SentPage { id, channel, codewords, on_bus, effort };
         let (done, first_of) = decoder.take(now, &page);
-        command.spent.decoding += done - now;
+        command.spent.bus += done - now;
         watch.decoding(array, id, now, done);
         if let Some(pool) = first_of {
             events.schedule(now, done, Event::Decoded(pool).packed());
