@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use super::arbitration::{Arbitration, Backlog};
 use super::completions::{CompletionSetup, Completions};
 use super::link::{Link, LinkSetup, Parcel};
+use super::passage::earlier;
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
 use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
@@ -248,10 +249,14 @@ impl FrontEnd {
     #[inline(never)]
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
-        let ways = self.link.iter().flat_map(|link| [&link.inbound, &link.outbound]);
-        let completions = self.completions.as_ref().and_then(Completions::next_time);
-        let ways = ways.filter_map(|way| way.next_time());
-        ways.chain(completions).chain(self.processor.next_time()).min()
+        let mut next = self.processor.next_time();
+        if let Some(link) = &self.link {
+            next = earlier(next, earlier(link.inbound.next_time(), link.outbound.next_time()));
+        }
+        if let Some(completions) = &self.completions {
+            next = earlier(next, completions.next_time());
+        }
+        next
     }
 
     /// Takes the next thing that is finished now. If several are, data for the host comes first.

@@ -47,3 +47,12 @@ impl<T> Passage<T> {
         self.passing.pop_front().map(|(_, thing)| thing)
     }
 }
+
+/// The earlier of two times, of which there may be none.
+#[inline]
+pub(super) fn earlier(one: Option<SimTime>, other: Option<SimTime>) -> Option<SimTime> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        _ => one.or(other),
+    }
+}

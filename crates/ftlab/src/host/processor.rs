@@ -13,6 +13,7 @@
 
 use std::collections::VecDeque;
 
+use super::passage::earlier;
 use super::{Op, Request};
 use crate::options::declare::choices;
 use crate::scheduler::CommandId;
@@ -225,8 +226,9 @@ impl Processor {
 
     /// When the next job ends.
     pub fn next_time(&self) -> Option<SimTime> {
-        let jobs = self.current.iter().chain(self.taking_up.front());
-        jobs.map(|&(at, _)| at).min()
+        let current = self.current.as_ref().map(|&(at, _)| at);
+        let taking_up = self.taking_up.front().map(|&(at, _)| at);
+        earlier(current, taking_up)
     }
 
     /// Takes a job that ends now, with the time since it was requested.
