@@ -135,7 +135,10 @@ impl Completions {
             self.due.pop_front();
             self.raise(now, queue);
         }
-        while let Some((_, queue)) = self.raised.pop_front_if(|&mut (at, _)| at == now) {
+        while let Some(&(at, queue)) = self.raised.front()
+            && at == now
+        {
+            self.raised.pop_front();
             self.seen.extend(self.unseen[queue.at()].drain(..).map(|posted| (now, posted)));
         }
         let (_, posted) = self.seen.pop_front()?;
