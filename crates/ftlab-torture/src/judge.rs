@@ -55,7 +55,10 @@ impl Promises {
 pub fn reads_fail(config: &Config) -> bool {
     let faults = &config.options.nand.faults;
     let by_chance = faults.read_failures > 0 || faults.disturb_limit.is_some();
-    by_chance || !faults.schedule.is_empty()
+    let errors = config.options.nand.timing.policy.errors();
+    // Reads add errors between two patrols, and no patrol foresees them.
+    let disturbed = errors.is_some_and(|errors| errors.disturbed_errors > 0);
+    by_chance || disturbed || !faults.schedule.is_empty()
 }
 
 /// A command in flight: when it began, its sectors, and those it changes.

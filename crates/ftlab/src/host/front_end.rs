@@ -50,6 +50,8 @@ pub struct FrontEnd {
     completions: Option<Completions>,
     /// The request of the device itself, if there is one. Nobody hears of its end.
     own: Option<RequestId>,
+    /// When the next thing is finished: it is asked for at every event of the device, and seldom changes.
+    next: Option<SimTime>,
 }
 
 /// How long a command is on its way to where its data is moved.
@@ -104,6 +106,7 @@ impl FrontEnd {
                 .filter(|completions| !completions.is_free())
                 .map(|completions| Completions::new(completions, setup.queues)),
             own: None,
+            next: None,
         }
     }
 
@@ -120,6 +123,7 @@ impl FrontEnd {
             link: _,
             completions: _,
             own: _,
+            next: _,
         } = self;
         arbitration.save(out);
     }
@@ -165,7 +169,9 @@ impl FrontEnd {
 
     /// Lets the processor start its next job. `under_way` says whether write-backs are under way.
     pub fn go_on(&mut self, now: SimTime, under_way: bool) {
-        self.processor.go_on(now, under_way);
+        if self.processor.go_on(now, under_way) {
+            self.next = earlier(self.next, self.processor.next_time());
+        }
     }
 
     /// Brings a command to the controller and takes it up. Returns the time that this takes, or `None` if it takes
@@ -173,11 +179,13 @@ impl FrontEnd {
     pub fn take_up(&mut self, now: SimTime, id: RequestId) -> Option<TakingUp> {
         let Some(processor) = self.processor.command_time() else {
             let at = self.link.as_mut()?.fetch_alone(now, id)?;
+            self.next = earlier(self.next, Some(at));
             return Some(TakingUp { link: at - now, processor: Nanos::ZERO });
         };
         // The core that takes it up fetches it, so that arbitration chooses as late as possible.
         let at = self.link.as_mut().and_then(|link| link.fetch(now)).unwrap_or(now);
         self.processor.take_up(at, id);
+        self.next = earlier(self.next, self.processor.next_time());
         Some(TakingUp { link: at - now, processor })
     }
 
@@ -203,25 +211,33 @@ impl FrontEnd {
     /// takes no time.
     pub fn bring(&mut self, now: SimTime, id: RequestId, request: &Request) -> Option<SimTime> {
         let link = self.link.as_mut().filter(|_| request.op == Op::Write)?;
-        Some(link.bring(now, id, data_of(request)))
+        let at = link.bring(now, id, data_of(request));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
     }
 
     /// The same for the data of a read on its way to the host.
     pub fn deliver(&mut self, now: SimTime, id: RequestId, request: &Request) -> Option<SimTime> {
         let link = self.link.as_mut().filter(|_| request.op == Op::Read)?;
-        Some(link.deliver(now, id, data_of(request)))
+        let at = link.deliver(now, id, data_of(request));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
     }
 
     /// Posts the completion of a request. Returns when it is posted, or `None` if it takes no time.
     pub fn post(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
         let own = self.own == Some(id);
-        self.completions.as_mut().filter(|_| !own)?.post(now, id)
+        let at = self.completions.as_mut().filter(|_| !own)?.post(now, id)?;
+        self.next = earlier(self.next, Some(at));
+        Some(at)
     }
 
     /// Sends a posted completion to the host. Returns the time of its arrival, or `None` if it takes no time.
     pub fn announce(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
         let own = self.own == Some(id);
-        self.link.as_mut().filter(|_| !own)?.announce(now, id)
+        let at = self.link.as_mut().filter(|_| !own)?.announce(now, id)?;
+        self.next = earlier(self.next, Some(at));
+        Some(at)
     }
 
     /// Lets the host know of a completion. The controller's work on the command has ended. Returns false if the host
@@ -230,7 +246,11 @@ impl FrontEnd {
         self.at_work -= 1;
         let own = self.own == Some(id);
         let completions = self.completions.as_mut().filter(|_| !own);
-        completions.is_some_and(|completions| completions.tell(now, queue, id))
+        let waits = completions.is_some_and(|completions| completions.tell(now, queue, id));
+        if waits {
+            self.next = self.find_next();
+        }
+        waits
     }
 
     /// Adds a request of the device itself, as if it had come through a queue.
@@ -246,9 +266,13 @@ impl FrontEnd {
     }
 
     /// The time at which the next thing is finished.
-    #[inline(never)]
+    #[inline]
     #[must_use]
     pub fn next_time(&self) -> Option<SimTime> {
+        self.next
+    }
+
+    fn find_next(&self) -> Option<SimTime> {
         let mut next = self.processor.next_time();
         if let Some(link) = &self.link {
             next = earlier(next, earlier(link.inbound.next_time(), link.outbound.next_time()));
@@ -261,6 +285,12 @@ impl FrontEnd {
 
     /// Takes the next thing that is finished now. If several are, data for the host comes first.
     pub fn step(&mut self, now: SimTime) -> Option<FrontEvent> {
+        let event = self.take_event(now);
+        self.next = self.find_next();
+        event
+    }
+
+    fn take_event(&mut self, now: SimTime) -> Option<FrontEvent> {
         if let Some(link) = &mut self.link {
             match link.outbound.arrived(now) {
                 Some(Parcel::Data(id)) => return Some(FrontEvent::Delivered(id)),

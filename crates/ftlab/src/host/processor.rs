@@ -206,8 +206,9 @@ impl Processor {
         costs
     }
 
-    /// Starts the next job if the processor is free. `under_way` says whether write-backs are under way.
-    pub fn go_on(&mut self, now: SimTime, under_way: bool) {
+    /// Starts the next job if the processor is free. `under_way` says whether write-backs are under way. Returns whether it
+    /// started one.
+    pub fn go_on(&mut self, now: SimTime, under_way: bool) -> bool {
         let held = self.setup.waits && under_way;
         let was_held = std::mem::replace(&mut self.was_held, held);
         if was_held && !held && self.setup.poll > Nanos::ZERO {
@@ -215,13 +216,14 @@ impl Processor {
             self.others.push_front(look);
         }
         if self.current.is_some() || !self.has_free_core() {
-            return;
+            return false;
         }
         let next = match self.pages.pop_front() {
             None if !held => self.others.pop_front(),
             page => page,
         };
         self.current = next.map(|asked| (now + asked.takes, asked));
+        self.current.is_some()
     }
 
     /// When the next job ends.

@@ -32,7 +32,24 @@ impl Checker<'_, '_> {
             self.fail(&[WHEN, "nand.timing.policy"], message, remedy);
         }
         self.can_be_kept_up();
+        self.foresees_reads();
         self.can_be_emptied(WHEN, "never");
+    }
+
+    /// A patrol foresees age, not reads.
+    fn foresees_reads(&mut self) {
+        let refresh = &self.options.ftl.refresh;
+        let errors = self.options.nand.timing.policy.errors();
+        if refresh.reads.is_some() || errors.is_none_or(|errors| errors.disturbed_errors == 0) {
+            return;
+        }
+        let message = format!(
+            "reads disturb their block, but patrols, which come every {}, foresee only its age: many reads in between may \
+             lose data",
+            refresh.period.print()
+        );
+        let remedy = format!("set {READS} to the reads that a block bears");
+        self.warn(&[WHEN, READS, "nand.timing.disturbed_errors"], message, remedy);
     }
 
     /// A refresh reads the whole block once more.
