@@ -1,5 +1,6 @@
 //! The controller's front end: commands wait in their submission queues until it fetches them, it spends
-//! time on each, data crosses the link, and the host hears of completions. A device without any of this has no front end, at no cost.
+//! time on each, data crosses the link, and the host hears of completions. A device without any of this has no front
+//! end, at no cost.
 
 use std::collections::VecDeque;
 

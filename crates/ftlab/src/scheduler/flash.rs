@@ -396,6 +396,7 @@ impl<P: Probe> Flash<P> {
     }
 
     /// The command whose page left its die with the last event, and is decoded from now on.
+    // Nearly always there is none, and looking is cheaper than clearing.
     #[inline]
     pub(crate) fn take_left_die(&mut self) -> Option<CommandId> {
         if self.left_die.is_some() { self.left_die.take() } else { None }
