@@ -4,32 +4,31 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::config::Config;
-use ftlab::nand::{Fault, FaultOptions, FaultSpot, Stripe, Superblocks};
-use ftlab::units::{DieId, Ppn};
+use ftlab::nand::{Fault, FaultOptions, FaultSpot, Stripe, StripeLayout};
+use ftlab::units::{BlockId, DieId};
 
 use crate::judge::reads_fail;
-use crate::stripes::stripe_at;
 
 /// Whether data on flash may be lost: by age, or because more is unreadable than parity covers.
-pub fn may_lose(config: &Config, superblocks: Option<&Superblocks>) -> bool {
+pub fn may_lose(config: &Config, layout: Option<&StripeLayout>) -> bool {
     let ages = config.options.nand.timing.policy.errors().is_some();
-    let covers = |superblocks| covers(superblocks, &config.options.nand.faults);
-    ages || (reads_fail(config) && !superblocks.is_some_and(covers))
+    let covers = |layout| covers(layout, &config.options.nand.faults);
+    ages || (reads_fail(config) && !layout.is_some_and(covers))
 }
 
 /// Whether at most one page of each stripe is missing, whenever the faults come. Random read
 /// failures may hit two pages of a stripe. A page whose program failed is not needed by anything.
-pub fn covers(superblocks: &Superblocks, faults: &FaultOptions) -> bool {
+pub fn covers(layout: &StripeLayout, faults: &FaultOptions) -> bool {
     let mut missing = Missing::default();
     for scheduled in &faults.schedule {
         match scheduled.fault {
-            Fault::DieDies(die) => missing.die(superblocks, die),
-            Fault::Unreadable(spot) => missing.spot(superblocks, spot),
+            Fault::DieDies(die) => missing.die(layout, die),
+            Fault::Unreadable(spot) => missing.spot(layout, spot),
             Fault::ProgramFails(_) | Fault::EraseFails(_) => {}
         }
     }
     let by_chance = faults.read_failures > 0 || faults.disturb_limit.is_some();
-    !by_chance && missing.is_one_of_each(superblocks)
+    !by_chance && missing.is_one_of_each(layout)
 }
 
 /// The unreadable members of groups and of stripes.
@@ -40,28 +39,30 @@ struct Missing {
 }
 
 impl Missing {
-    fn die(&mut self, superblocks: &Superblocks, die: u32) {
-        let (group, member) = superblocks.group_of(DieId::new(die));
+    fn die(&mut self, layout: &StripeLayout, die: u32) {
+        let (group, member) = layout.group_of(DieId::new(die));
         self.dies.entry(group).or_default().insert(member);
     }
 
-    fn spot(&mut self, superblocks: &Superblocks, spot: FaultSpot) {
-        let flash = superblocks.flash();
+    fn spot(&mut self, layout: &StripeLayout, spot: FaultSpot) {
+        let flash = layout.flash();
         let per_block = flash.shape().pages_per_block;
         let pages = match spot {
             FaultSpot::Page(page) => page..page + 1,
             FaultSpot::Block(block) => block * per_block..(block + 1) * per_block,
         };
         for page in pages {
-            let (stripe, member) = stripe_at(superblocks, Ppn::new(page * flash.units_per_page()));
+            let (block, row) = (BlockId::new(page / per_block), page % per_block);
+            let at = flash.page_at(block, row * flash.units_per_page());
+            let (stripe, member) = layout.stripe_on_flash(at);
             self.pages.entry(stripe).or_default().insert(member);
         }
     }
 
-    fn is_one_of_each(&self, superblocks: &Superblocks) -> bool {
+    fn is_one_of_each(&self, layout: &StripeLayout) -> bool {
         let none = BTreeSet::new();
         let of_dies = |stripe: &Stripe| {
-            self.dies.get(&superblocks.group_of_block(stripe.block)).unwrap_or(&none)
+            self.dies.get(&layout.group_of_block(stripe.block)).unwrap_or(&none)
         };
         self.dies.values().all(|dies| dies.len() == 1)
             && self.pages.iter().all(|(stripe, pages)| pages.union(of_dies(stripe)).count() == 1)
@@ -73,21 +74,23 @@ mod tests {
     use super::*;
     use ftlab::config::Layer;
     use ftlab::nand::{Area, Scheduled};
-    use ftlab::shape::Geometry;
+    use ftlab::shape::{FlashGeometry, SuperblockSpan};
     use ftlab::units::Nanos;
 
     /// Four dies of two planes with 32 blocks of 32 pages, in two groups.
-    fn device() -> (Config, Superblocks) {
+    fn device() -> (Config, StripeLayout) {
         let layer = Layer::file("cover.toml", "base = \"tiny\"");
         let config = Config::load(&[layer]).expect("a preset");
-        let superblocks = Superblocks::new(&Geometry::new(config.shape()), 2);
-        (config, superblocks)
+        let span = SuperblockSpan { dies: 2, planes: 1, has_parity: true };
+        let flash = FlashGeometry::of_flash(config.shape(), Some(span));
+        let layout = StripeLayout::of(&flash).expect("there is parity");
+        (config, layout)
     }
 
     #[test]
     fn one_page_of_each_stripe_may_be_missing() {
-        let (config, superblocks) = device();
-        let of_group = |group: u32, member| superblocks.die_of(DieId::new(group), member).get();
+        let (config, layout) = device();
+        let of_group = |group: u32, member| layout.die_of(DieId::new(group), member).get();
         let (one, other) = (of_group(0, 0), of_group(0, 1));
         let dies = |die| Fault::DieDies(die);
         let page = |die: u32, page| Fault::Unreadable(FaultSpot::Page(die * 64 * 32 + page));
@@ -112,15 +115,15 @@ mod tests {
             let mut options = config.options.nand.faults.clone();
             options.schedule =
                 faults.iter().map(|&fault| Scheduled { at: Nanos::ZERO, fault }).collect();
-            assert_eq!(covers(&superblocks, &options), is_covered, "{faults:?}");
+            assert_eq!(covers(&layout, &options), is_covered, "{faults:?}");
         }
     }
 
     #[test]
     fn random_failures_may_exceed_parity() {
-        let (config, superblocks) = device();
+        let (config, layout) = device();
         let mut options = config.options.nand.faults.clone();
         options.read_failures = 1;
-        assert!(!covers(&superblocks, &options));
+        assert!(!covers(&layout, &options));
     }
 }

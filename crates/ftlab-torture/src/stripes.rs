@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::ftl::parity::Rest;
-use ftlab::nand::{Stripe, Superblocks};
+use ftlab::nand::{Stripe, StripeLayout};
 use ftlab::units::{BlockId, Ppn};
 
 use crate::versions::GARBAGE;
@@ -15,7 +15,7 @@ pub type Words = Vec<u64>;
 /// The parity of all stripes, in DRAM and on flash.
 #[derive(Clone, Debug)]
 pub struct Parity {
-    superblocks: Superblocks,
+    layout: StripeLayout,
     running: BTreeMap<Stripe, Words>,
     /// By stripe with data: the pages of the volume that its parity covers.
     covered: BTreeMap<Stripe, BTreeSet<Ppn>>,
@@ -39,9 +39,9 @@ fn differ(one: &[u64], other: &[u64]) -> bool {
 
 impl Parity {
     /// Creates the parity of an empty volume.
-    pub fn new(superblocks: Superblocks) -> Parity {
+    pub fn new(layout: StripeLayout) -> Parity {
         Parity {
-            superblocks,
+            layout,
             running: BTreeMap::new(),
             covered: BTreeMap::new(),
             on_flash: BTreeMap::new(),
@@ -49,9 +49,9 @@ impl Parity {
         }
     }
 
-    /// Returns the layout of superblocks on flash.
-    pub fn superblocks(&self) -> &Superblocks {
-        &self.superblocks
+    /// Returns the layout of layout on flash.
+    pub fn layout(&self) -> &StripeLayout {
+        &self.layout
     }
 
     /// Adds a page to the parity of its stripe.
@@ -92,11 +92,8 @@ impl Parity {
     pub fn erase(&mut self, block: BlockId) {
         self.running.retain(|stripe, _| stripe.block != block);
         self.covered.retain(|stripe, _| stripe.block != block);
-        let Parity { superblocks, on_flash, .. } = self;
-        let blocks: Vec<_> = (0..superblocks.width())
-            .map(|member| superblocks.block_on_flash(block, member))
-            .collect();
-        on_flash.retain(|&at, _| !blocks.contains(&superblocks.flash().block_of(at)));
+        let Parity { layout, on_flash, .. } = self;
+        on_flash.retain(|&at, _| layout.stripe_on_flash(at).0.block != block);
     }
 
     /// Computes a page from the rest of its stripe; `data` returns the contents of pages of the volume.
@@ -107,14 +104,14 @@ impl Parity {
             None => self.running.get(&stripe).expect("it is in DRAM").clone(),
             Some(member) => {
                 assert!(members >> member & 1 == 1, "parity that is not read: {rest:?}");
-                let at = self.superblocks.on_flash(stripe, member);
+                let at = self.layout.on_flash(stripe, member);
                 self.on_flash.get(&at).expect("it was programmed").clone()
             }
         };
-        let others = (0..self.superblocks.width()).filter(|&member| members >> member & 1 == 1);
+        let others = (0..self.layout.width()).filter(|&member| members >> member & 1 == 1);
         for member in others.filter(|&member| Some(member) != parity) {
-            let place = self.superblocks.place_of(stripe, member).expect("it is one of data");
-            add(&mut sum, &data(self.superblocks.page_at(stripe, place)));
+            let place = self.layout.place_of(stripe, member).expect("it is one of data");
+            add(&mut sum, &data(self.layout.page_at(stripe, place)));
         }
         sum
     }
@@ -132,7 +129,7 @@ impl Parity {
             self.covered[stripe].iter().any(|&first| words(first).contains(&u64::from(GARBAGE)))
         };
         let closed =
-            self.on_flash.iter().map(|(&at, words)| (stripe_at(&self.superblocks, at).0, words));
+            self.on_flash.iter().map(|(&at, words)| (self.layout.stripe_on_flash(at).0, words));
         for (stripe, parity) in closed {
             if self.covered[&stripe].len() < least {
                 return Err(format!("{stripe:?} is closed over {:?}", self.covered[&stripe]));
@@ -153,15 +150,4 @@ impl Parity {
             None => Ok(()),
         }
     }
-}
-
-/// Returns the stripe of a flash page of the device, and the page's member index.
-pub(crate) fn stripe_at(superblocks: &Superblocks, at: Ppn) -> (Stripe, u32) {
-    let (flash, volume) = (superblocks.flash(), superblocks.volume());
-    let block = flash.block_of(at);
-    let die = flash.die_of_page(at);
-    let (group, member) = superblocks.group_of(die);
-    let plane = flash.plane_of(block).get() - flash.plane_in(die, 0).get();
-    let block = volume.block_in(volume.plane_in(group, plane), flash.index_in_plane(block));
-    (Stripe { block, row: flash.flash_page_in_block(at) }, member)
 }

@@ -12,7 +12,7 @@ use ftlab::ftl::{
     EmptiedBy, FlashChange, FlashContents, Fragments, ParityChange, ReadFor, SpoiledBy,
 };
 use ftlab::host::Completion;
-use ftlab::nand::Superblocks;
+use ftlab::nand::StripeLayout;
 use ftlab::scheduler::CommandId;
 use ftlab::units::{Lpn, Ppn, RequestId};
 
@@ -155,8 +155,8 @@ impl Versions {
     }
 
     /// Adds parity, for a device that has it; pages are then those of the volume.
-    pub fn with_parity(self, superblocks: Option<&Superblocks>) -> Versions {
-        Versions { parity: superblocks.map(|superblocks| Parity::new(superblocks.clone())), ..self }
+    pub fn with_parity(self, layout: Option<&StripeLayout>) -> Versions {
+        Versions { parity: layout.map(|layout| Parity::new(layout.clone())), ..self }
     }
 
     /// Returns the parity, on devices that have it.
@@ -166,7 +166,7 @@ impl Versions {
 
     /// Returns the content of the flash page that begins at `first`.
     pub fn words(&self, first: Ppn) -> Words {
-        let geometry = self.parity.as_ref().expect("dies are used together").superblocks().volume();
+        let geometry = self.parity.as_ref().expect("dies are used together").layout().volume();
         self.words_of(first, geometry.units_per_page())
     }
 
@@ -308,7 +308,7 @@ impl Versions {
         }
         self.programmed_last = None;
         if let Some(parity) = &mut self.parity {
-            let block = parity.superblocks().volume().block_of(first);
+            let block = parity.layout().volume().block_of(first);
             parity.erase(block);
         }
     }
@@ -334,7 +334,7 @@ impl Versions {
 
     fn compute(&mut self, page: Ppn, rest: &Rest) {
         let mut parity = self.parity.take().expect("dies are used together");
-        let units = parity.superblocks().volume().units_per_page();
+        let units = parity.layout().volume().units_per_page();
         let is_lost = |words: &Words| words.contains(&u64::from(GARBAGE));
         let some_lost = Cell::new(false);
         let words = parity.compute(rest, |first| {

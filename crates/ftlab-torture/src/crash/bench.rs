@@ -64,10 +64,10 @@ impl Bench {
         let setup = DeviceSetup::new(&config, SEED).checking();
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
-        let superblocks = setup.ftl.superblocks.clone();
+        let layout = setup.ftl.stripes.clone();
         let versions = Versions::new(geometry.physical_pages(), per_page);
-        let versions = versions.with_parity(superblocks.as_ref());
-        let may_lose = may_lose(&config, superblocks.as_ref());
+        let versions = versions.with_parity(layout.as_ref());
+        let may_lose = may_lose(&config, layout.as_ref());
         let mut device = assemble_with(setup, (), versions);
         plant(&mut device, canary);
         // Pages that a device has at the start contain zeros.

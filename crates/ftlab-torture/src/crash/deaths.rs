@@ -3,7 +3,7 @@
 
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;
-use ftlab::nand::{Area, Fault, FaultOptions, FaultSpot, Scheduled, Superblocks};
+use ftlab::nand::{Area, Fault, FaultOptions, FaultSpot, Scheduled, StripeLayout};
 use ftlab::options::value::Value;
 use ftlab::units::Nanos;
 
@@ -25,8 +25,8 @@ pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Set
     loop {
         let mut settings = draw::device_with(stream, given, ("ftl.recovery.policy", "none"), limit);
         let Ok(config) = draw::load(&settings) else { continue };
-        let Some(superblocks) = DeviceSetup::new(&config, SEED).ftl.superblocks else { continue };
-        let faults = faults(stream, &superblocks, &config.options.nand.faults);
+        let Some(layout) = DeviceSetup::new(&config, SEED).ftl.stripes else { continue };
+        let faults = faults(stream, &layout, &config.options.nand.faults);
         if faults.is_empty() {
             continue;
         }
@@ -42,17 +42,17 @@ pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Set
 /// Draws faults that parity covers, or any faults.
 fn faults(
     stream: &mut Stream,
-    superblocks: &Superblocks,
+    layout: &StripeLayout,
     options: &FaultOptions,
 ) -> Vec<Scheduled> {
     let beyond = stream.below(BEYOND) == 0;
     let (dies, count) = (stream.below(4), 1 + stream.below(MOST));
     let mut options = FaultOptions { schedule: Vec::new(), ..options.clone() };
     for _ in 0..count {
-        let fault = fault(stream, superblocks, dies);
+        let fault = fault(stream, layout, dies);
         let known = options.schedule.iter().any(|scheduled| scheduled.fault == fault);
         options.schedule.push(Scheduled { at: moment(stream), fault });
-        if known || !(beyond || covers(superblocks, &options)) {
+        if known || !(beyond || covers(layout, &options)) {
             options.schedule.pop();
         }
     }
@@ -60,8 +60,8 @@ fn faults(
 }
 
 /// Draws a fault, a death with probability `dies` / 3.
-fn fault(stream: &mut Stream, superblocks: &Superblocks, dies: u64) -> Fault {
-    let flash = superblocks.flash();
+fn fault(stream: &mut Stream, layout: &StripeLayout, dies: u64) -> Fault {
+    let flash = layout.flash();
     let mut any = |below: u32| stream.below(below.into()) as u32;
     if u64::from(any(3)) < dies {
         return Fault::DieDies(any(flash.dies()));

@@ -119,7 +119,7 @@ impl Config {
     }
 
     /// The shape that the FTL fills: the flash or, if it fills superblocks over several dies, the
-    /// flash without parity ([`Superblocks`](crate::nand::Superblocks)).
+    /// flash without parity ([`SuperblockSpan::volume`](crate::shape::SuperblockSpan::volume)).
     #[must_use]
     pub fn volume(&self) -> Shape {
         resolve::volume(&self.options)

@@ -2,7 +2,6 @@
 
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
-use crate::nand::volume_of;
 use crate::shape::{FlashGeometry, Shape, Shares, SuperblockSpan};
 use crate::units::{Bytes, Ratio};
 
@@ -30,12 +29,18 @@ pub(super) fn shape(options: &Options) -> Shape {
     }
 }
 
-/// The superblocks that pages are numbered by. A check refuses dies that don't form whole groups.
+/// The superblocks that pages are numbered by. Without superblocks, parity has some of its own: of the same plane of its
+/// dies. A check refuses dies that don't form whole groups.
 pub(super) fn superblocks(options: &Options) -> Option<SuperblockSpan> {
     let flash = shape(options);
     let dies = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
-    let span = options.ftl.superblock.span(dies, flash.planes_per_die)?;
-    (span.dies > 0 && dies.is_multiple_of(span.dies)).then_some(span)
+    let width = options.ftl.parity.stripe();
+    let span = options.ftl.superblock.span(dies, flash.planes_per_die);
+    let own = width.map(|dies| SuperblockSpan { dies, planes: 1, has_parity: true });
+    let has_parity = width.is_some();
+    let span = span.map(|span| SuperblockSpan { has_parity, ..span }).or(own)?;
+    let least = 1 + u32::from(has_parity);
+    (span.dies >= least && dies.is_multiple_of(span.dies)).then_some(span)
 }
 
 /// The flash.
@@ -47,11 +52,7 @@ pub(super) fn flash(options: &Options) -> FlashGeometry {
 /// refuses dies that don't form whole groups.
 pub(super) fn volume(options: &Options) -> Shape {
     let flash = shape(options);
-    let dies = flash.channels * flash.chips_per_channel * flash.dies_per_chip;
-    match options.ftl.parity.stripe() {
-        Some(width) if dies.is_multiple_of(width) => volume_of(&flash, width),
-        _ => superblocks(options).map_or(flash, |span| span.volume(&flash)),
-    }
+    superblocks(options).map_or(flash, |span| span.volume(&flash))
 }
 
 /// The division of a plane's blocks by a mapping with a log: the log blocks are `ftl.over_provisioning` of the data

@@ -28,7 +28,7 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
 use crate::ftl::service::Signals;
 use crate::ftl::slc::SlcSetup;
-use crate::ftl::superblock::SuperblockState;
+use crate::ftl::superblock::{SuperblockPolicy, SuperblockState};
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
@@ -38,7 +38,7 @@ use crate::host::{
 };
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
-    Abilities, CacheOps, Counting, Draws, Faults, Hazards, MultiPlane, PauseCost, Superblocks,
+    Abilities, CacheOps, Counting, Draws, Faults, Hazards, MultiPlane, PauseCost, StripeLayout,
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
@@ -94,12 +94,12 @@ impl DeviceSetup {
         let flash = config.flash();
         // Who counts in blocks needs no page numbers.
         let counts = Geometry::new(config.shape());
-        let width = ftl.parity.stripe();
-        let superblocks = width.map(|width| Superblocks::new(&counts, width));
         // The layers above superblocks know only the volume.
         let volume = Geometry::new(config.volume());
         // Limits that count flash pages are those of a plane.
-        let at_once = flash.superblocks().map_or(1, SuperblockSpan::blocks);
+        let planes_collect = ftl.superblock.policy == SuperblockPolicy::None;
+        let span = flash.superblocks().filter(|_| !planes_collect);
+        let at_once = span.map_or(1, SuperblockSpan::blocks);
         let logical_pages = config.logical_pages();
         let of_flash = Parts {
             geometry: &counts,
@@ -143,6 +143,7 @@ impl DeviceSetup {
             ftl: FtlSetup {
                 geometry: volume.clone(),
                 superblock: SuperblockState::of(&flash),
+                stripes: StripeLayout::of(&flash),
                 logical_pages,
                 mapping: ftl.mapping.policy.build(&parts),
                 placement: ftl.placement.policy.build(&parts),
@@ -166,7 +167,6 @@ impl DeviceSetup {
                 },
                 triggers: triggers(&ftl.gc),
                 slc: slc(options, &parts),
-                superblocks,
                 cost: nand.timing.policy.knows_costs().then(|| CostSetup {
                     regulator: ftl.cost.policy.build(&parts),
                     rewrites: options.rewrites(),
@@ -468,7 +468,9 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let journal =
         journal.map(|upkeep| Box::new(Journal::new(upkeep, flash.geometry(), logical_pages)));
     let map = on_flash.then(|| Box::new(MapCache::new(pools)));
-    let copy_rows = setup.ftl.superblock.as_ref().map_or(0, |_| setup.ftl.geometry.planes());
+    let rows = |state: &&SuperblockState| state.members().span().planes > 1;
+    let copy_rows = setup.ftl.superblock.as_ref().filter(rows);
+    let copy_rows = copy_rows.map_or(0, |_| setup.ftl.geometry.planes());
     let services = Services {
         collector: Collector::new(units_per_page, dies, copy_rows),
         merger: setup.merger.map(|setup| Box::new(Merger::new(setup, dies))),

@@ -8,7 +8,7 @@ use crate::device::write::{Writes, end_of_life};
 use crate::device::{Contents, Device, EndOfLife, Place, patrol};
 use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
-use crate::ftl::{Kernel, parity};
+use crate::ftl::{Kernel, superblock};
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, ImagePart, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
@@ -173,7 +173,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for (block, erases) in
             (0..).map(BlockId::new).zip(self.base.kernel.ftl.blocks().all_erases())
         {
-            parity::room::blocks_on_flash(block, &self.base.kernel.ftl)
+            superblock::room::blocks_on_flash(block, &self.base.kernel.ftl)
                 .for_each(|at| self.base.kernel.flash.cells_mut().know_erases(at, erases));
         }
         for die in self.base.kernel.ftl.dead_dies_on_flash() {
@@ -200,7 +200,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Some(programmed) = self.kernel.flash.cells_mut().programmed_mut() else { return };
         let holding = all.filter(|&block| self.kernel.ftl.blocks().programmed(block) > 0);
         let on_flash =
-            holding.flat_map(|block| parity::room::blocks_on_flash(block, &self.kernel.ftl));
+            holding.flat_map(|block| superblock::room::blocks_on_flash(block, &self.kernel.ftl));
         on_flash.for_each(|block| programmed.holds(block, self.kernel.now));
     }
 }

@@ -209,7 +209,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let is_bad = flash.command(id).found.is_bad();
             flash.probe_mut().note(*now, Note::Done { sequence });
             let failures = self.base.failures();
-            self.command_done::<S>(id);
+            if !(any(S, RARE) && self.is_computed(id)) {
+                self.command_done::<S>(id);
+            }
             if P::ACTIVE && (is_bad || self.base.failures() > failures) {
                 let Kernel { now, flash, .. } = &mut self.base.kernel;
                 flash.probe_mut().note(*now, Note::Failed { sequence });
@@ -260,6 +262,17 @@ impl<P: Probe, C: Contents> Device<P, C> {
         while let Some(block) = self.base.kernel.flash.cells_mut().next_read_often() {
             patrol::refresh_read_often(block, &mut self.base);
         }
+    }
+
+    /// A flash command is done. Returns whether it goes on, because its page is computed from others.
+    fn is_computed(&mut self, id: CommandId) -> bool {
+        if self.base.kernel.ftl.stripes().is_none() {
+            return false;
+        }
+        if self.base.kernel.flash.command(id).found.failed {
+            read::found_failed(id, &mut self.base);
+        }
+        self.base.kernel.goes_on(id)
     }
 
     /// A flash command is done: notifies its owner.

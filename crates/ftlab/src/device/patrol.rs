@@ -74,8 +74,7 @@ pub(super) fn patrol_later(on: &mut Base<impl Probe, impl Contents>) {
 pub(super) fn refresh_read_often(block: BlockId, on: &mut Base<impl Probe, impl Contents>) {
     let Base { kernel, services, .. } = on;
     // The FTL refreshes the superblock that it belongs to.
-    let first = kernel.flash.geometry().page_at(block, 0);
-    let block = kernel.ftl.geometry().block_of(first);
+    let (block, _) = kernel.flash.geometry().superblock_of(block);
     services.collector.read_often::<{ skills::ALL }>(block, kernel);
 }
 

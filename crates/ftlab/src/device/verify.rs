@@ -6,8 +6,6 @@ use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
-use crate::ftl::parity::Stripes;
-use crate::ftl::superblock::SuperblockState;
 use crate::nand::CellMode;
 use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
@@ -145,7 +143,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         );
         let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
         let held: Vec<_> = all.flat_map(|block| held(block, &self.base)).collect();
-        if self.base.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+        if self.base.kernel.ftl.leaves_pages_out() {
             self.base.kernel.flash.leave_pages_out();
         }
         if let Some(laws) = self.base.kernel.flash.laws_mut() {
@@ -160,22 +158,19 @@ fn program_failures(on: &Base<impl Probe, impl Contents>) -> u32 {
     on.kernel.ftl.life().map_or(0, |life| life.losses().program_failures as u32)
 }
 
-/// The erases of all blocks, including failed ones.
+/// The erases of all blocks of flash, including failed ones.
 fn erases(on: &Base<impl Probe, impl Contents>) -> u64 {
-    let failed = on.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
-    let superblock = on.kernel.ftl.superblock();
-    let together = on.kernel.ftl.stripes().map_or(1, |stripes| stripes.superblocks().width());
-    let together = superblock.map_or(together, SuperblockState::width);
-    let erases = on.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>() + failed;
-    let spared = on.kernel.ftl.stripes().map_or(0, |stripes| stripes.counts().spared_erases);
-    let in_part = on.kernel.ftl.stripes().map_or(0, |stripes| stripes.erased_in_part());
-    let in_part = superblock.map_or(in_part, SuperblockState::erased_in_part);
-    erases * u64::from(together) + in_part - spared
+    let erases = on.kernel.ftl.blocks().all_erases().map(u64::from).sum::<u64>();
+    let Some(superblock) = on.kernel.ftl.superblock() else {
+        return erases + on.kernel.ftl.life().map_or(0, |life| life.losses().erase_failures);
+    };
+    let more = superblock.untold.retired + superblock.erased_in_part();
+    erases * u64::from(superblock.width()) + more - superblock.untold.spared
 }
 
 /// Checks that the FTL's view of each block matches the commands that the flash carried out.
 fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
-    let leaves_out = on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out);
+    let leaves_out = on.kernel.ftl.leaves_pages_out();
     for block in (0..on.kernel.ftl.geometry().blocks()).map(BlockId::new) {
         let state = on.kernel.ftl.blocks().state(block);
         let bad = matches!(state, BlockState::Bad | BlockState::Dead);
@@ -199,17 +194,17 @@ fn held(block: BlockId, on: &Base<impl Probe, impl Contents>) -> Vec<(BlockId, H
         let mode = if pages == 0 { CellMode::default() } else { of_block };
         HeldBlock { pages, mode, erases: blocks.erases(block) }
     };
-    if let Some(superblock) = on.kernel.ftl.superblock() {
-        let (rows, begun) = (pages / superblock.width(), pages % superblock.width());
-        let blocks = superblock.flash().blocks_of_superblock(block).zip(0..);
-        return blocks
-            .map(|(block, member)| (block, held(rows + u32::from(member < begun))))
-            .collect();
-    }
+    let Some(superblock) = on.kernel.ftl.superblock() else { return vec![(block, held(pages))] };
+    let members = superblock.members();
     match on.kernel.ftl.stripes() {
-        None => vec![(block, held(pages))],
+        None => {
+            let (rows, begun) = (pages / superblock.width(), pages % superblock.width());
+            let of = |member: u32| held(rows + u32::from(member < begun));
+            let live = members.live(block);
+            live.map(|member| (members.flash().member(block, member), of(member))).collect()
+        }
         Some(stripes) => {
-            let on_flash = stripes.on_flash(block, pages);
+            let on_flash = stripes.on_flash(block, pages, members);
             on_flash.map(|(block, pages)| (block, held(pages))).collect()
         }
     }

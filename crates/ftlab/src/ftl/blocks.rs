@@ -110,11 +110,10 @@ impl Blocks {
         }
     }
 
-    /// The same for cells that natively store this many bits.
+    /// The same with blocks that hold this many mapping units in SLC mode.
     #[must_use]
-    pub(super) fn with_cells_of(mut self, bits: u32, geometry: &Geometry) -> Blocks {
-        self.slc_units = geometry.shape().pages_per_block / bits * geometry.units_per_page();
-        self
+    pub(super) fn with_slc_units(self, slc_units: u32) -> Blocks {
+        Blocks { slc_units, ..self }
     }
 
     /// Mapping units in a block of full density.

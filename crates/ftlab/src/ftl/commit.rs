@@ -6,7 +6,7 @@ use crate::engine::skills::{RARE, SLC, Skills, any};
 use crate::ftl::gc::{VictimPolicy, VictimView};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
-use crate::ftl::parity::loss;
+use crate::ftl::superblock::deaths;
 use crate::ftl::slc::Count;
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::wear::{dies, failing, refresh};
@@ -72,6 +72,9 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
+        if let Some(stripes) = &mut self.features.stripes {
+            stripes.closes(block);
+        }
         let plane = self.geometry.plane_of(block);
         if self.health.dead.is_some() {
             dies::check_room_beside_dead(plane, self);
@@ -79,8 +82,8 @@ impl Ftl {
         if self.blocks.is_slc(block) {
             return slc::cache::slc_closed(block, self);
         }
-        if self.features.stripes.is_some() {
-            loss::check_room_of_groups(self);
+        if self.features.superblock.is_some() {
+            deaths::check_room_of_groups(self);
         }
         let view = VictimView { plane, blocks: &self.blocks };
         let never = self.plant.is(Canary::NeverACandidate);

@@ -58,8 +58,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
     let Features {
         slc,
         stripes,
-        // Nothing is being erased at rest.
-        superblock: _,
+        superblock,
         // Due data is found again.
         refresh: _,
         // Its state is a part of its own.
@@ -81,6 +80,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         ftl.map.mapping.log().iter().for_each(|(tables, _)| tables.save(out));
         hungry.iter().for_each(|&hungry| out.flag(hungry));
         out.list(fed.iter().map(|plane| plane.get()));
+        superblock.iter().for_each(|superblock| superblock.save(out));
         stripes.iter().for_each(|stripes| stripes.save(out));
     });
     to.write(ImagePart::Closed, |out| {
@@ -257,10 +257,13 @@ fn load_planes(
         // Other rules may apply: every plane checks again whether it lacks free blocks.
         ftl.space.fed.extend((0..ftl.geometry.planes()).map(PlaneId::new));
     }
-    if let Some(stripes) = &mut ftl.features.stripes {
+    if let Some(state) = &mut ftl.features.superblock {
         let may_fail = ftl.health.life.is_some() || ftl.health.life_after_death.is_some();
-        stripes.load(&ftl.blocks, may_fail, from)?;
-        if stripes.dead_dies().next().is_some() {
+        state.members.load(may_fail, from)?;
+        if let Some(stripes) = &mut ftl.features.stripes {
+            stripes.load(&ftl.blocks, &state.members, from)?;
+        }
+        if state.members.any_dead() {
             life::begin_after_death(ftl);
         }
     }

@@ -21,7 +21,7 @@ pub struct Kernel<P, C> {
 }
 
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
-    /// Submits a command whose place is known to the flash, or to the stripes, which split it into parts.
+    /// Submits a command. The erase of a superblock becomes one for each of its blocks, and stripes add what they need.
     #[inline(always)]
     pub fn submit<const S: Skills>(&mut self, id: CommandId) {
         if any(S, RARE) && self.ftl.features.stripes.is_some() {
@@ -36,9 +36,13 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         }
     }
 
-    /// Programs the parity of stripes that get no more pages because a die has died.
-    pub(crate) fn close_stripes(&mut self) {
-        self.with_stripes(|stripes, kernel| stripes.close(kernel));
+    /// Submits a row of programs, which may be carried out together.
+    pub fn submit_row<const S: Skills>(&mut self, row: &[CommandId]) {
+        if any(S, RARE) && self.ftl.features.stripes.is_some() {
+            self.with_stripes(|stripes, kernel| stripes.submit_row(row, kernel));
+        } else {
+            self.flash.submit_row::<S>(self.now, row);
+        }
     }
 
     /// Calls `what` with the stripes, if there are any. They are taken out of the FTL meanwhile.

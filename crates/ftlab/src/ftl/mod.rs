@@ -67,7 +67,7 @@ use space::Space;
 
 use crate::counters::counters;
 use crate::engine::skills::{self, Skills};
-use crate::nand::{Faults, Superblocks};
+use crate::nand::{Faults, StripeLayout};
 use crate::scheduler::DieSet;
 use crate::shape::Geometry;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
@@ -78,10 +78,10 @@ use crate::verify::Plant;
 pub struct FtlSetup {
     /// The shape of the device, or of the volume that superblocks form.
     pub geometry: Geometry,
-    /// The layout of that volume on flash; none if the FTL sees the flash itself.
-    pub superblocks: Option<Superblocks>,
-    /// Superblocks without parity.
+    /// Superblocks; none if the FTL fills the blocks of flash.
     pub superblock: Option<SuperblockState>,
+    /// The stripes of superblocks with parity.
+    pub stripes: Option<StripeLayout>,
     /// Logical pages (mapping units) that the host sees.
     pub logical_pages: u32,
     /// The mapping table.
@@ -139,8 +139,13 @@ counters! {
 
 /// The blocks that each plane of a device that can fail sets aside: one for an erase that fails,
 /// and its share of what the write buffer may hold at the end of life.
-fn kept_back(geometry: &Geometry, drain_pages: u32) -> u32 {
-    1 + drain_pages.div_ceil(geometry.planes() * geometry.shape().pages_per_block)
+fn kept_back(geometry: &Geometry, drain_pages: u32, shrinks: bool) -> u32 {
+    1 + drain_pages.div_ceil(geometry.planes() * least_pages(geometry, shrinks))
+}
+
+/// Flash pages that any block holds at least. Superblocks shrink to a half.
+fn least_pages(geometry: &Geometry, shrinks: bool) -> u32 {
+    geometry.shape().pages_per_block.div_ceil(if shrinks { 2 } else { 1 })
 }
 
 /// The flash translation layer.
@@ -193,7 +198,7 @@ pub(crate) struct Features {
     record: Option<Box<Record>>,
     /// None without parity across dies.
     stripes: Option<Box<Stripes>>,
-    /// None without superblocks, and with parity.
+    /// None without superblocks.
     superblock: Option<Box<SuperblockState>>,
 }
 
@@ -203,7 +208,12 @@ impl Ftl {
     pub fn new(setup: FtlSetup) -> Ftl {
         let geometry = setup.geometry;
         let bits = setup.slc.bits;
-        let slc = CacheState::new(setup.slc, &geometry);
+        let rows = setup.superblock.as_ref().map(|state| state.members.flash().shape());
+        let rows = rows.unwrap_or(geometry.shape()).pages_per_block;
+        // Superblocks are filled row by row, also in SLC mode.
+        let in_row = geometry.shape().pages_per_block / rows;
+        let slc_units = rows / bits * in_row * geometry.units_per_page();
+        let slc = CacheState::new(setup.slc, &geometry, slc_units);
         let own = slc.as_ref().map_or(0, |cache| cache.own_blocks());
         let blocks_per_plane = geometry.shape().blocks_per_plane - own;
         let everywhere = Writable {
@@ -224,8 +234,10 @@ impl Ftl {
         let refreshes = refresh.is_some() || refresh_reads;
         let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
+        let members = setup.superblock.as_ref().map(SuperblockState::members);
+        let kept_back = kept_back(&geometry, drain_pages, members.is_some());
         let life_with = |faults| {
-            let reserve = thresholds.raised_by(kept_back(&geometry, drain_pages)).reserve;
+            let reserve = thresholds.raised_by(kept_back).reserve;
             let demand = Demand {
                 geometry: &geometry,
                 logical_pages: setup.logical_pages,
@@ -235,14 +247,15 @@ impl Ftl {
                 rewrites: setup.cost.as_ref().is_some_and(|cost| cost.rewrites.is_some()),
                 own_slc: own,
                 open_slc: slc.as_ref().map_or(0, |cache| cache.open_blocks()),
+                pages_of_member: members.map(|it| it.flash().shape().pages_per_block),
             };
             Box::new(Life::new(faults, &demand, drain_pages))
         };
         let after_death = (bears_deaths && faults.is_none()).then(|| life_with(Faults::none()));
         let life = faults.map(life_with);
         if life.is_some() {
-            thresholds = thresholds.raised_by(kept_back(&geometry, drain_pages));
-            triggers = triggers.raised_by(kept_back(&geometry, drain_pages));
+            thresholds = thresholds.raised_by(kept_back);
+            triggers = triggers.raised_by(kept_back);
         }
         // Without translation, nobody asks for the owner of a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
@@ -275,13 +288,13 @@ impl Ftl {
             slc,
             regulation: setup.cost.map(regulation),
             record,
-            stripes: setup.superblocks.map(|superblocks| Box::new(Stripes::new(superblocks))),
+            stripes: setup.stripes.map(|layout| Box::new(Stripes::new(layout))),
             superblock: setup.superblock.map(Box::new),
         };
         let mut ftl = Ftl {
             logical_pages: setup.logical_pages,
             map,
-            blocks: Blocks::new(&geometry).with_cells_of(bits, &geometry),
+            blocks: Blocks::new(&geometry).with_slc_units(slc_units),
             space,
             policies: Policies {
                 placement: setup.placement,
@@ -347,7 +360,7 @@ impl Ftl {
         self.features.stripes.as_deref()
     }
 
-    /// Superblocks without parity, if the device has them.
+    /// Superblocks, if the device has them.
     #[must_use]
     pub fn superblock(&self) -> Option<&SuperblockState> {
         self.features.superblock.as_deref()

@@ -27,9 +27,6 @@ impl Ftl {
             if self.is_homeless(page) {
                 return dies::place_homeless(stream, self);
             }
-            if let Some(stripes) = &self.features.stripes {
-                load = stripes.dies();
-            }
             load = load.of_volume();
         }
         if any(S, SLC)

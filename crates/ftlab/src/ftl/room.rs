@@ -10,7 +10,7 @@ use crate::ftl::placement::{PlacementPolicy, PlacementView, Writable};
 use crate::ftl::space::Space;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::Pick;
-use crate::ftl::{BlockState, Ftl, parity, slc, superblock};
+use crate::ftl::{BlockState, Ftl, slc, superblock};
 use crate::image::Resume;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
@@ -159,9 +159,8 @@ pub(in crate::ftl) fn take_page<const S: Skills>(
         None => first_page::<S>(plane, stream, reserve, ftl)?,
     };
     let mut next = unit + step;
-    if any(S, RARE) && ftl.features.stripes.is_some() {
-        parity::room::begin_stripe(block, unit, ftl);
-        next += parity::room::leave_places_out(plane, stream, block, next, ftl);
+    if any(S, RARE) && ftl.features.superblock.is_some() {
+        next = superblock::room::after_place(plane, stream, (block, unit), ftl);
     }
     if let Some(writable) = writable_mut(stream, ftl) {
         writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
@@ -213,8 +212,8 @@ fn open_block<const S: Skills>(
     if let Some(record) = &mut ftl.features.record {
         record.opened(block);
     }
-    if ftl.features.stripes.is_some() {
-        parity::room::leave_places_out(plane, stream, block, 0, ftl);
+    if ftl.features.superblock.is_some() {
+        superblock::room::leave_places_out(plane, stream, block, 0, ftl);
     }
     if stream.is_of_policy() {
         ftl.policies.streams.opened(block, stream);

@@ -16,7 +16,7 @@ mod operation;
 mod programmed;
 mod reliability;
 mod schedule;
-mod superblocks;
+mod stripes;
 pub mod timing;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
@@ -33,4 +33,4 @@ pub(crate) use programmed::FlashPlace;
 pub use programmed::{Prior, Programmed};
 pub use reliability::{LEVELS, Limit, Reliability, ReliabilityOptions, Strain};
 pub use schedule::{Area, Fault, FaultSpot, Scheduled};
-pub use superblocks::{Stripe, Superblocks, volume_of};
+pub use stripes::{Stripe, StripeLayout};

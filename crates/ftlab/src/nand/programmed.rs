@@ -122,12 +122,10 @@ impl Programmed {
     }
 
     /// Records an erase.
-    pub(crate) fn erase(&mut self, at: &FlashPlace, flash_pages: u32) {
-        for flash_page in at.flash_page..at.flash_page + flash_pages {
-            self.classes.set(flash_page, 0);
-        }
-        self.born[at.block.at()] = 0;
-        self.erases[at.block.at()] += 1;
+    pub(crate) fn erase(&mut self, block: BlockId, flash_pages: impl Iterator<Item = u32>) {
+        flash_pages.for_each(|flash_page| self.classes.set(flash_page, 0));
+        self.born[block.at()] = 0;
+        self.erases[block.at()] += 1;
     }
 
     /// Marks everything on flash as data from before the run.

@@ -140,7 +140,10 @@ impl CellHistory {
             command.found.failed = true;
             command.found.unreadable |= senses;
         } else if senses {
-            let flash_page = sheet.geometry.flash_page_of(source.unwrap_or(page));
+            // A schedule counts flash pages block by block, however they are numbered here.
+            let (block, unit) = sheet.geometry.place_of(source.unwrap_or(page));
+            let before = block.get() * sheet.geometry.shape().pages_per_block;
+            let flash_page = before + sheet.geometry.flash_page_at(unit);
             command.found.unreadable |= hazards.is_unreadable(now, flash_page);
         }
     }
@@ -161,7 +164,12 @@ impl CellHistory {
             Kind::Program | Kind::Copyback => {
                 programmed.program(&at, known, command.found.from_before, now);
             }
-            Kind::Erase => programmed.erase(&at, sheet.geometry.shape().pages_per_block),
+            Kind::Erase => {
+                let units = sheet.geometry.units_per_block();
+                let firsts = (0..units).step_by(sheet.geometry.units_per_page() as usize);
+                let pages = firsts.map(|unit| sheet.geometry.page_at(at.block, unit));
+                programmed.erase(at.block, pages.map(|page| sheet.geometry.flash_page_of(page)));
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 
 use super::interleave::{BySuperblocks, Numbering, SuperblockSpan};
 use super::{Geometry, Shape};
-use crate::units::{BlockId, DieId};
+use crate::units::{BlockId, DieId, Ppn};
 
 /// The geometry of flash.
 pub type FlashGeometry = Geometry<BySuperblocks>;
@@ -39,6 +39,29 @@ impl FlashGeometry {
         self.superblocks().map_or(die, |span| DieId::new(self.turn_of(die) / span.dies))
     }
 
+    /// The volume's block to which a block belongs, and the number of its plane in the group; without superblocks the
+    /// block itself.
+    #[must_use]
+    pub fn superblock_of(&self, block: BlockId) -> (BlockId, u32) {
+        let Some(interleave) = self.numbering.interleave() else { return (block, 0) };
+        let (group, member) = interleave.place_in_group(self.plane_of(block));
+        let blocks = self.shape().blocks_per_plane;
+        (BlockId::new(group * blocks + self.index_in_plane(block)), member)
+    }
+
+    /// A block of a block of the volume, by the number of its plane in the group.
+    #[must_use]
+    pub fn member(&self, block: BlockId, number: u32) -> BlockId {
+        let Some(interleave) = self.numbering.interleave() else { return block };
+        let (group, index) = (self.plane_of(block).get(), self.index_in_plane(block));
+        self.block_in(interleave.member(group, number), index)
+    }
+
+    /// The first page of each block of a block of the volume.
+    pub fn first_pages(&self, block: BlockId) -> impl Iterator<Item = Ppn> + '_ {
+        self.blocks_of_superblock(block).map(|block| self.page_at(block, 0))
+    }
+
     /// The blocks of a block of the volume.
     pub fn blocks_of_superblock(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
         let (group, index) = (self.plane_of(block).get(), self.index_in_plane(block));
@@ -65,8 +88,9 @@ mod tests {
         #[test]
         fn superblocks_only_number_pages_differently(
             channels in 1u32..4, chips in 1u32..3, wide in 1u32..4, parts in 1u32..3, high in 1u32..3,
-            blocks in 4u32..6, pages in 4u32..7, units in 1u32..3,
+            blocks in 4u32..6, pages in 4u32..7, units in 1u32..3, parity: bool,
         ) {
+            let wide = if parity { wide + 1 } else { wide };
             let shape = Shape {
                 channels,
                 chips_per_channel: chips * wide,
@@ -77,9 +101,12 @@ mod tests {
                 page_size: Bytes::from_kib(4 * u64::from(units)),
                 mapping_unit: Bytes::from_kib(4),
             };
-            let flash = FlashGeometry::of_flash(shape, Some(SuperblockSpan { dies: wide, planes: high }));
+            let span = SuperblockSpan { dies: wide, planes: high, has_parity: parity };
+            let flash = FlashGeometry::of_flash(shape, Some(span));
             let volume = flash.volume();
-            proptest::prop_assert_eq!(volume.physical_pages(), flash.physical_pages());
+            let parity_pages = flash.physical_pages() - volume.physical_pages();
+            let share = if parity { flash.physical_pages() / wide } else { 0 };
+            proptest::prop_assert_eq!(parity_pages, share);
             let mut seen = BTreeSet::new();
             for page in (0..flash.physical_pages()).map(Ppn::new) {
                 let (block, unit) = flash.place_of(page);
@@ -89,11 +116,20 @@ mod tests {
                 let plane = flash.plane_of(block);
                 proptest::prop_assert_eq!(flash.plane_of_page(page), plane);
                 proptest::prop_assert_eq!(flash.die_of_page(page), flash.die_of(plane));
+                let (of, member) = flash.superblock_of(block);
+                proptest::prop_assert_eq!(flash.member(of, member), block);
+                proptest::prop_assert_eq!(flash.blocks_of_superblock(of).nth(member as usize), Some(block));
+                if page.get() >= volume.physical_pages() {
+                    continue;
+                }
                 let (large, in_large) = volume.place_of(page);
-                let (flash_page, width) = (in_large / units, wide * high);
-                let mut blocks = flash.blocks_of_superblock(large);
-                proptest::prop_assert_eq!(blocks.nth((flash_page % width) as usize), Some(block));
-                proptest::prop_assert_eq!(flash.flash_page_in_block(page), flash_page / width);
+                proptest::prop_assert_eq!(large, of);
+                let (row, place) = (in_large / units / span.pages_in_row(), in_large / units % span.pages_in_row());
+                proptest::prop_assert_eq!(flash.flash_page_in_block(page), row);
+                proptest::prop_assert_eq!(member % high, place % high);
+                if !parity {
+                    proptest::prop_assert_eq!(member, place);
+                }
                 proptest::prop_assert_eq!(flash.die_of_volume(flash.die_of(plane)), volume.die_of_page(page));
             }
         }

@@ -2,6 +2,9 @@
 //! the order in which a controller fills them. So the pages of a superblock are a run of numbers, as those of a block
 //! are otherwise, and whoever fills superblocks sees a flash of fewer, larger blocks ([`volume`](SuperblockSpan::volume)),
 //! without any translation.
+//!
+//! With parity, the pages of one die in each row hold the parity of the others, on a different die in each row. They
+//! are numbered behind all pages of data, so whoever fills superblocks does not see them.
 
 use super::Shape;
 use crate::engine::Divisor;
@@ -14,6 +17,8 @@ pub struct SuperblockSpan {
     pub dies: u32,
     /// Planes of each of these dies.
     pub planes: u32,
+    /// Whether one die of each row holds parity.
+    pub has_parity: bool,
 }
 
 impl SuperblockSpan {
@@ -21,6 +26,31 @@ impl SuperblockSpan {
     #[must_use]
     pub fn blocks(self) -> u32 {
         self.dies * self.planes
+    }
+
+    /// Dies of a row that hold data.
+    #[must_use]
+    pub fn data_dies(self) -> u32 {
+        self.dies - u32::from(self.has_parity)
+    }
+
+    /// Flash pages of data in a row.
+    #[must_use]
+    pub fn pages_in_row(self) -> u32 {
+        self.data_dies() * self.planes
+    }
+
+    /// The die, among those of a superblock, with which a row begins: behind the one with its parity, or the first.
+    #[inline]
+    fn first_die(self, index: u32, row: u32) -> u32 {
+        if self.has_parity { (self.parity_die(index, row) + 1) % self.dies } else { 0 }
+    }
+
+    /// The die, among those of a superblock, that holds the parity of a row of the superblock at this place.
+    #[inline]
+    #[must_use]
+    pub fn parity_die(self, index: u32, row: u32) -> u32 {
+        (row + index) % self.dies
     }
 
     /// The shape that who fills superblocks sees: a block is a superblock, a die a group of dies. Groups share a single
@@ -33,7 +63,7 @@ impl SuperblockSpan {
             chips_per_channel: dies / self.dies,
             dies_per_chip: 1,
             planes_per_die: flash.planes_per_die / self.planes,
-            pages_per_block: flash.pages_per_block * self.blocks(),
+            pages_per_block: flash.pages_per_block * self.pages_in_row(),
             ..*flash
         }
     }
@@ -77,13 +107,16 @@ impl Numbering for BySuperblocks {
 #[derive(Clone, Debug)]
 pub struct Interleave {
     span: SuperblockSpan,
-    /// Blocks of a superblock.
-    width: Divisor,
+    /// Flash pages of data in a row of a superblock.
+    in_row: Divisor,
+    planes_of_die: Divisor,
+    /// Flash pages of data of a group of planes that form superblocks.
+    pages_per_group: Divisor,
     /// Flash pages of a block.
     rows: Divisor,
-    /// Flash pages of a group of planes that form superblocks.
-    pages_per_group: Divisor,
     blocks_per_plane: Divisor,
+    /// Flash pages of data, behind which those of parity are numbered.
+    data: u32,
     /// By group and member: the plane.
     planes: Vec<PlaneId>,
     /// By plane: the group and the member.
@@ -108,9 +141,10 @@ impl Interleave {
     pub(super) fn new(shape: &Shape, span: SuperblockSpan) -> Interleave {
         let dies_per_channel = shape.chips_per_channel * shape.dies_per_chip;
         let dies = shape.channels * dies_per_channel;
-        let SuperblockSpan { dies: wide, planes: high } = span;
+        let SuperblockSpan { dies: wide, planes: high, has_parity } = span;
         let whole = dies.is_multiple_of(wide) && shape.planes_per_die.is_multiple_of(high);
         assert!(whole, "{dies} dies of {} planes in groups of {span:?}", shape.planes_per_die);
+        assert!(!has_parity || wide > 1, "parity of a single die");
         let parts_of_die = shape.planes_per_die / high;
         let width = span.blocks();
         let plane_of = |group: u32, member: u32| {
@@ -127,12 +161,15 @@ impl Interleave {
         for (plane, place) in planes.iter().zip(places) {
             members[plane.at()] = place;
         }
+        let rows = shape.blocks_per_plane * shape.pages_per_block;
         Interleave {
             span,
-            width: Divisor::new(width),
+            in_row: Divisor::new(span.pages_in_row()),
+            planes_of_die: Divisor::new(high),
+            pages_per_group: Divisor::new(rows * span.pages_in_row()),
             rows: Divisor::new(shape.pages_per_block),
-            pages_per_group: Divisor::new(shape.blocks_per_plane * shape.pages_per_block * width),
             blocks_per_plane: Divisor::new(shape.blocks_per_plane),
+            data: groups * rows * span.pages_in_row(),
             planes,
             members,
         }
@@ -145,32 +182,62 @@ impl Interleave {
     /// The plane of a flash page.
     #[inline]
     pub(super) fn plane_of(&self, flash_page: u32) -> PlaneId {
+        if self.span.has_parity {
+            return self.place_of(flash_page).plane;
+        }
         let (group, in_group) = self.pages_per_group.split(flash_page);
-        let member = self.width.split(in_group).1;
-        self.planes[(group * self.width.get() + member) as usize]
+        self.member(group, self.in_row.split(in_group).1)
     }
 
     /// Where a flash page is.
     #[inline]
     pub(super) fn place_of(&self, flash_page: u32) -> FlashPage {
-        let (stripe, member) = self.width.split(flash_page);
-        let (superblock, row) = self.rows.split(stripe);
+        let span = self.span;
+        let (row, place, is_parity) = match flash_page.checked_sub(self.data) {
+            None => {
+                let (row, place) = self.in_row.split(flash_page);
+                (row, place, false)
+            }
+            Some(number) => {
+                let (row, place) = self.planes_of_die.split(number);
+                (row, place, true)
+            }
+        };
+        let (superblock, row) = self.rows.split(row);
         let (group, index) = self.blocks_per_plane.split(superblock);
-        let plane = self.planes[(group * self.width.get() + member) as usize];
-        FlashPage { plane, index, row }
+        let member = if !span.has_parity {
+            place
+        } else if is_parity {
+            span.parity_die(index, row) * span.planes + place
+        } else {
+            let (turn, plane) = self.planes_of_die.split(place);
+            (span.first_die(index, row) + turn) % span.dies * span.planes + plane
+        };
+        FlashPage { plane: self.member(group, member), index, row }
     }
 
     /// The number of a flash page.
     #[inline]
     pub(super) fn number_of(&self, at: FlashPage) -> u32 {
-        let FlashPage { plane, index, row } = at;
+        let (span, FlashPage { plane, index, row }) = (self.span, at);
         let (group, member) = self.members[plane.at()];
         let superblock = group * self.blocks_per_plane.get() + index;
-        (superblock * self.rows.get() + row) * self.width.get() + member
+        let rows = superblock * self.rows.get() + row;
+        let (die, plane) = self.planes_of_die.split(member);
+        let turn = (die + span.dies - span.first_die(index, row)) % span.dies;
+        match turn == span.data_dies() {
+            true => self.data + rows * span.planes + plane,
+            false => rows * self.in_row.get() + turn * span.planes + plane,
+        }
     }
 
     /// A plane of a group.
     pub(super) fn member(&self, group: u32, number: u32) -> PlaneId {
-        self.planes[(group * self.width.get() + number) as usize]
+        self.planes[(group * self.span.blocks() + number) as usize]
+    }
+
+    /// The group of a plane, and its number in it.
+    pub(super) fn place_in_group(&self, plane: PlaneId) -> (u32, u32) {
+        self.members[plane.at()]
     }
 }

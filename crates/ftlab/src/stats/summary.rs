@@ -79,7 +79,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         parity: device
             .ftl()
             .stripes()
-            .map(|stripes| ParityReport::new(&counters.parity, stripes.superblocks().width())),
+            .map(|stripes| ParityReport::new(&counters.parity, stripes.layout().width())),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),

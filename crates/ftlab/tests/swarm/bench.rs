@@ -112,7 +112,7 @@ fn plain(op: Op, range: Range<u64>) -> Command {
 /// Where nothing fails, the parity of a closed stripe covers all of the stripe.
 fn covered_at_least(device: &Device<(), Versions>) -> usize {
     let stripes = device.ftl().stripes().filter(|_| device.ftl().life().is_none());
-    stripes.map_or(0, |stripes| stripes.superblocks().width() as usize - 1)
+    stripes.map_or(0, |stripes| stripes.layout().width() as usize - 1)
 }
 
 /// Whether reads may end as unreadable on a device that continues with another configuration.
@@ -146,8 +146,8 @@ impl Bench {
         let geometry = setup.ftl.geometry.clone();
         let per_page = geometry.sectors_per_unit();
         let versions = Versions::new(geometry.physical_pages(), per_page);
-        let superblocks = setup.ftl.superblocks.clone();
-        let versions = versions.with_parity(superblocks.as_ref());
+        let layout = setup.ftl.stripes.clone();
+        let versions = versions.with_parity(layout.as_ref());
         let versions = if setup.ftl.mapping.translates() { versions } else { versions.in_place() };
         let mut device = assemble_with(setup, (), versions);
         canary.into_iter().for_each(|canary| device.plant(canary));
@@ -165,7 +165,7 @@ impl Bench {
                 Promises::on_flash(&config),
             ),
             refreshes: device.ftl().refreshes().is_some() && !reads_fail(&config),
-            may_lose: may_lose(&config, superblocks.as_ref()),
+            may_lose: may_lose(&config, layout.as_ref()),
             least: covered_at_least(&device),
             device,
             config,

@@ -2,7 +2,7 @@
 //! end of life, and write-backs in its own order.
 
 use super::{Checker, GEOMETRY, text};
-use crate::config::resolve::{ShapeCounts, shape};
+use crate::config::resolve::{ShapeCounts, shape, superblocks};
 use crate::ftl::merge::Clocks;
 use crate::options::value::Value;
 use crate::units::Bytes;
@@ -30,7 +30,12 @@ impl Checker<'_, '_> {
             };
             held + programs
         });
-        1 + drain.div_ceil(counts.planes * u64::from(nand.pages_per_block))
+        // Superblocks shrink to a half.
+        let pages = match superblocks(self.options) {
+            None => u64::from(nand.pages_per_block),
+            Some(_) => counts.units_per_block.div_ceil(2 * counts.units_per_page).max(1),
+        };
+        1 + drain.div_ceil(counts.planes * pages)
     }
 
     /// Checks that the DRAM holds at least one flash page.

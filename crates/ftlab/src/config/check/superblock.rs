@@ -15,7 +15,7 @@ impl Checker<'_, '_> {
             return;
         };
         self.groups_of(span.dies, dies);
-        let (nand, ftl) = (&self.options.nand, &self.options.ftl);
+        let ftl = &self.options.ftl;
         let own = [
             clash(
                 ftl.gc.copyback.is_on(),
@@ -24,31 +24,14 @@ impl Checker<'_, '_> {
                 "copies go to whatever die is next, so that their data has to leave its own",
             ),
             clash(
-                ftl.parity.stripe().is_some(),
-                "ftl.parity.policy",
-                "\"none\"",
-                "parity across dies has superblocks of its own",
-            ),
-            clash(
                 self.rewrites(),
                 "ftl.cost.rewrite",
                 "\"off\"",
                 "pages would be rewritten die by die, but superblocks are filled round all of theirs",
             ),
-            clash(
-                nand.endurance.policy.is_limited(),
-                "nand.endurance.policy",
-                "\"unlimited\"",
-                "blocks that wear out are not modelled",
-            ),
         ];
         let common = clashes_with_filling("superblock", self.options);
         refuse_clashes(self, (POLICY, "superblocks"), common.into_iter().chain(own));
-        if nand.faults.can_fail() {
-            let message = "superblocks of blocks that fail are not modelled".to_owned();
-            let remedy = format!("leave nand.faults at zero, or set {POLICY} to \"none\"");
-            self.fail(&[POLICY, "nand.faults.program_failures"], message, remedy);
-        }
     }
 
     fn groups_of(&mut self, wanted: u32, dies: u32) {

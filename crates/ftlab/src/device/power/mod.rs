@@ -156,9 +156,9 @@ fn superblocks_of<P: Probe, C>(half_erased: Vec<BlockId>, on: &Kernel<P, C>) -> 
     if of_flash.superblocks().is_none() {
         return half_erased;
     }
-    let firsts = half_erased.into_iter().map(|block| of_flash.page_at(block, 0));
-    let begun = superblock::erases_in_part(ftl).map(|id| flash.command(id).page);
-    let mut blocks: Vec<BlockId> = firsts.chain(begun).map(|page| volume.block_of(page)).collect();
+    let half_erased = half_erased.into_iter().map(|block| of_flash.superblock_of(block).0);
+    let begun = superblock::erases_in_part(ftl).map(|id| volume.block_of(flash.command(id).page));
+    let mut blocks: Vec<BlockId> = half_erased.chain(begun).collect();
     blocks.sort_unstable();
     blocks.dedup();
     blocks

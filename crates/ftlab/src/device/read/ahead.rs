@@ -17,7 +17,7 @@ use crate::verify::Canary;
 
 /// Reads the pages behind a host read ahead, if they are only on flash and their channel is idle.
 pub(in crate::device) fn read_ahead(request: &Request, on: &mut Base<impl Probe, impl Contents>) {
-    if !on.kernel.ftl.dies(&on.kernel.flash).any_idle() {
+    if !on.kernel.flash.load().of_volume().any_idle() {
         return;
     }
     let sectors = u64::from(on.sectors_per_page);
@@ -113,5 +113,5 @@ fn channel_is_idle(at: Ppn, on: &Base<impl Probe, impl Contents>) -> bool {
     let (channel, _) =
         geometry.channel_of(geometry.die_of(geometry.plane_of(geometry.block_of(at))));
     let mut dies = (0..geometry.dies_per_channel()).map(|die| geometry.die_on(channel, die));
-    dies.all(|die| on.kernel.ftl.dies(&on.kernel.flash).of(die) == 0)
+    dies.all(|die| on.kernel.flash.load().of_volume().of(die) == 0)
 }

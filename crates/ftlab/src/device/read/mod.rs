@@ -9,7 +9,7 @@ use crate::device::read::under_way::FlashRead;
 use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, Skills, any};
-use crate::ftl::parity::{Stripes, loss};
+use crate::ftl::superblock::deaths;
 use crate::ftl::{FlashChange, Fragment, ReadFor, SpoiledBy, lost};
 use crate::host::{Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
@@ -231,6 +231,11 @@ impl<P: Probe, C: Contents> Base<P, C> {
 /// read any more.
 pub(in crate::device) fn left_die<C: Contents>(id: CommandId, on: &mut Base<impl Probe, C>) {
     let whole = on.kernel.whole_of(id);
+    if on.kernel.ftl.stripes().is_some() {
+        // Nothing is erased before the page is done, and what is unreadable may be computed.
+        on.reads.ahead.pages.retain(|&(_, known)| known != whole);
+        return;
+    }
     if C::MOVES && !on.plant.is(Canary::LookedUpWhenDecoded) {
         let reads = on.reads.fetched.of(whole);
         reads.iter_mut().for_each(|read| read.deliver(&mut on.kernel.contents));
@@ -319,7 +324,7 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
 
 /// A command failed: its die may be dead.
 #[cold]
-fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+pub(super) fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let die = on.kernel.flash.die_of(id);
     if on.kernel.flash.cells().is_dead(die, on.kernel.now) {
         die_is_dead(die, on);
@@ -328,8 +333,8 @@ fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
 
 /// A die is dead: the layers above go on without it.
 pub(super) fn die_is_dead(die: DieId, on: &mut Base<impl Probe, impl Contents>) {
-    loss::die_died(die, &mut on.kernel.ftl);
-    if on.kernel.ftl.stripes().is_some_and(Stripes::leaves_pages_out) {
+    deaths::die_died(die, &mut on.kernel.ftl);
+    if on.kernel.ftl.leaves_pages_out() {
         on.kernel.flash.leave_pages_out();
     }
 }

@@ -93,7 +93,7 @@ impl Writes {
                 row.push(id);
             }
         }
-        on.kernel.flash.submit_row::<S>(on.kernel.now, &row);
+        on.kernel.submit_row::<S>(&row);
         for &id in &row {
             let page = on.kernel.flash.command(id).page;
             on.consider_collecting_at::<S>(page);

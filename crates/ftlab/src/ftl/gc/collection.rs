@@ -9,7 +9,7 @@ use crate::ftl::gc::{
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::{failing, levelling, life, refresh};
-use crate::ftl::{BlockState, Ftl, fragments, map_pages, parity, slc};
+use crate::ftl::{BlockState, Ftl, fragments, map_pages, slc, superblock};
 use crate::units::{BlockId, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
 
@@ -68,6 +68,11 @@ pub(in crate::ftl) fn relocate<const S: Skills>(from: Ppn, to: Ppn, ftl: &mut Ft
     ftl.map.mapping.relocate(page, from, to)
 }
 
+/// Whether a block that is collected for this purpose is erased at the end. A superblock always is.
+pub(in crate::ftl) fn erases_victim(purpose: Purpose, ftl: &Ftl) -> bool {
+    purpose.frees_block() || ftl.features.superblock.is_some()
+}
+
 /// Begins the collection of a block, and computes its gain.
 pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut Ftl) {
     let Wanted { block: victim, purpose } = wanted;
@@ -76,7 +81,7 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
     ftl.map.spare.prefetch_row(ftl.geometry.page_at(victim, 0), OWNERS_AT_ONCE);
     let copies = valid.div_ceil(ftl.geometry.units_per_page());
     let gain = match returns_block {
-        true => parity::room::pages_to_fill(plane, ftl).saturating_sub(copies),
+        true => superblock::room::pages_to_fill(victim, ftl).saturating_sub(copies),
         false => 0,
     };
     ftl.blocks.set_state(victim, BlockState::Collecting);
@@ -100,7 +105,6 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
         in_flight: 0,
         stranded: false,
         erasing: false,
-        gives_up: false,
         erase_failed: false,
         gain,
         copies,
@@ -148,7 +152,7 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
         return false;
     }
     let worth = |&block: &BlockId| {
-        parity::room::is_worth_collecting(plane, block, ftl) && life::can_empty(plane, block, ftl)
+        superblock::room::is_worth_collecting(block, ftl) && life::can_empty(plane, block, ftl)
     };
     let blocks = ftl.geometry.shape().blocks_per_plane;
     state.wanted.iter().any(|wanted| may_go(plane, wanted, ftl))
@@ -165,8 +169,8 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
 fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Wanted> {
     let view = VictimView { plane, blocks: &ftl.blocks };
     let mut block = ftl.policies.victim.choose(&view)?;
-    if !parity::room::is_worth_collecting(plane, block, ftl) {
-        block = parity::room::choose_narrow(plane, block, ftl)?;
+    if !superblock::room::is_worth_collecting(block, ftl) {
+        block = superblock::room::choose_narrow(plane, block, ftl)?;
     }
     if !life::can_empty(plane, block, ftl) {
         let view = VictimView { plane, blocks: &ftl.blocks };
@@ -235,19 +239,17 @@ pub(in crate::ftl) fn erasing(plane: PlaneId, ftl: &mut Ftl) {
 
 /// The victim is empty: frees or retires it, and credits the host.
 pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut Ftl) {
-    let erased =
-        run.purpose.frees_block() && !failing::erase_fails(run.victim, run.erase_failed, ftl);
+    let erased = erases_victim(run.purpose, ftl)
+        && !failing::erase_fails(run.victim, run.erase_failed, ftl);
     if ftl.blocks.is_slc(run.victim) {
-        slc::cache::slc_emptied(run.victim, erased && !run.gives_up, ftl);
+        slc::cache::slc_emptied(run.victim, erased, ftl);
     }
     if erased {
         ftl.blocks.reset(run.victim);
-    }
-    if erased && !run.gives_up {
         if !run.returns_block {
             return;
         }
-        let pages = parity::room::pages_to_fill(plane, ftl);
+        let pages = superblock::room::pages_to_fill(run.victim, ftl);
         let state = &mut ftl.space.planes[plane.at()];
         state.give_back(run.victim, ftl.blocks.erases(run.victim));
         if ftl.plant.is(Canary::BlockFreeTwice) {
@@ -260,9 +262,6 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
     } else {
         if ftl.blocks.stream(run.victim).is_of_map() {
             map_pages::note_lost_map_block(ftl);
-        }
-        if erased {
-            life::lose_block(run.victim, ftl);
         }
         ftl.blocks.retire(run.victim);
         ftl.features.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));

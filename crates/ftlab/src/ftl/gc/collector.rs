@@ -191,7 +191,7 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         while let Some(&(_, first)) = self.held[die.at()].front() {
-            let free = on.ftl.dies(&on.flash).of(die) == 0;
+            let free = on.flash.load().of_volume().of(die) == 0;
             if !free
                 && !self.held[die.at()]
                     .iter()
@@ -302,7 +302,7 @@ impl Collector {
                 None if any(S, RARE) && map_pages::map_is_behind(plane, &on.ftl) => {
                     map_pages::update_map_of(plane, &mut on.ftl)
                 }
-                None if !purpose.frees_block() => return self.ended::<S>(plane, on),
+                None if !collection::erases_victim(purpose, &on.ftl) => return self.ended::<S>(plane, on),
                 None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
                 None => {
                     collection::erasing(plane, &mut on.ftl);

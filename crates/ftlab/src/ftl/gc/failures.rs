@@ -22,10 +22,7 @@ pub(in crate::ftl) fn want_failed(ftl: &mut Ftl) {
 fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
     let Some(run) = ftl.space.planes[plane.at()].collection.take() else { return };
     let victim = run.victim();
-    if run.gives_up {
-        life::lose_block(victim, ftl);
-    }
-    if run.purpose().frees_block() && !run.gives_up {
+    if run.purpose().frees_block() {
         ftl.blocks.set_state(victim, BlockState::Closed);
         match ftl.blocks.is_slc(victim) {
             true => slc::cache::slc_stays(victim, ftl),
@@ -225,15 +222,11 @@ mod tests {
     }
 
     /// Like [`written`], after a collection of that block found no room.
-    fn stranded(purpose: Purpose, gives_up: bool) -> (Ftl, BlockId) {
+    fn stranded(purpose: Purpose) -> (Ftl, BlockId) {
         let (mut ftl, block) = written();
         assert!(wanted::want(Wanted { block, purpose }, &mut ftl));
         let wanted = collection::next_to_collect(PLANE, &mut ftl).expect("it is asked for");
         collection::begin_collection(PLANE, wanted, &mut ftl);
-        let run = ftl.space.planes[PLANE.at()].collection.as_mut().expect("it has begun");
-        if gives_up {
-            run.give_up();
-        }
         end_stranded(PLANE, &mut ftl);
         assert!(ftl.space.planes[PLANE.at()].collection.is_none());
         assert_eq!(ftl.blocks.valid(block), ftl.geometry.units_per_block(), "it keeps what it has");
@@ -247,7 +240,7 @@ mod tests {
     #[test]
     fn a_stranded_victim_that_was_to_be_erased_is_a_candidate_again() {
         for purpose in [Purpose::Space, Purpose::Background, Purpose::WearLevel] {
-            let (mut ftl, block) = stranded(purpose, false);
+            let (mut ftl, block) = stranded(purpose);
             assert_eq!(ftl.blocks.state(block), BlockState::Closed, "{purpose:?}");
             assert!(!wanted::has_wanted(PLANE, &ftl), "{purpose:?}");
             assert_eq!(lost_blocks(&ftl), 0, "{purpose:?}");
@@ -259,14 +252,12 @@ mod tests {
 
     #[test]
     fn a_stranded_victim_that_is_given_up_waits_to_be_emptied() {
+        let (mut ftl, block) = stranded(Purpose::Retire);
+        assert_eq!(ftl.blocks.state(block), BlockState::Failing);
         // The loss of a block that fails was already counted when it failed.
-        for (purpose, gives_up, lost) in [(Purpose::Retire, false, 0), (Purpose::Space, true, 1)] {
-            let (mut ftl, block) = stranded(purpose, gives_up);
-            assert_eq!(ftl.blocks.state(block), BlockState::Failing, "{purpose:?}");
-            assert_eq!(lost_blocks(&ftl), lost, "{purpose:?}");
-            let next = collection::next_to_collect(PLANE, &mut ftl);
-            assert_eq!(next, Some(Wanted { block, purpose: Purpose::Retire }), "{purpose:?}");
-        }
+        assert_eq!(lost_blocks(&ftl), 0);
+        let next = collection::next_to_collect(PLANE, &mut ftl);
+        assert_eq!(next, Some(Wanted { block, purpose: Purpose::Retire }));
     }
 
     #[test]

@@ -75,7 +75,7 @@ impl Collector {
         let mut placed = std::mem::take(&mut row.placed);
         match on.ftl.space.triggers.preemptible {
             true => placed.iter().for_each(|&copy| self.submit::<ALL>(plane, copy, on)),
-            false => on.flash.submit_row::<ALL>(on.now, &placed),
+            false => on.submit_row::<ALL>(&placed),
         }
         placed.clear();
         self.rows[plane.at()].placed = placed;
@@ -113,7 +113,7 @@ impl Collector {
         match row[..] {
             // The kernel makes one erase for each block of a superblock.
             [alone] => on.submit::<ALL>(alone),
-            _ => on.flash.submit_row::<ALL>(on.now, &row),
+            _ => on.submit_row::<ALL>(&row),
         }
     }
 }

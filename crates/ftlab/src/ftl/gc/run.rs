@@ -56,8 +56,6 @@ pub struct Collection {
     pub(super) stranded: bool,
     /// Whether nothing is left to copy, and the erase is in flight.
     pub(super) erasing: bool,
-    /// Whether a program of its parity failed meanwhile: the victim is retired after its erase.
-    pub(super) gives_up: bool,
     /// Whether the flash reported that its erase failed.
     pub(super) erase_failed: bool,
     /// Flash pages that the collection will free, net of its copies, and the number of these
@@ -88,11 +86,6 @@ impl Collection {
     #[must_use]
     pub fn returns_block(&self) -> bool {
         self.returns_block
-    }
-
-    /// Retires the victim when it is erased.
-    pub(in crate::ftl) fn give_up(&mut self) {
-        self.gives_up = self.purpose.frees_block();
     }
 
     /// Flash pages that the collection will free, net of its copies, as estimated when it began.

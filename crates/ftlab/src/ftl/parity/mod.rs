@@ -1,22 +1,23 @@
-//! Parity across dies. The FTL fills superblocks ([`Superblocks`]). Each of their stripes has a page that is the XOR of
-//! the others, so that a page which cannot be read, or the pages of a dead die, are computed from the rest.
+//! Parity across dies. Each stripe of a superblock ([`StripeLayout`]) has a page that is the XOR of the others, so that a
+//! page which cannot be read, or the pages of a dead die, are computed from the rest.
 //!
-//! The FTL above sees only a volume of fewer, larger blocks. This module maps it to flash: which
-//! commands of the dies a command of the volume becomes, when parity is programmed, and what is
-//! read instead of an unreadable page. The parity of a stripe that is not full is kept in DRAM.
+//! Commands go to flash as without parity. This module watches them: it programs parity behind the last page of a stripe
+//! ([`program`]), and reads the rest of a stripe instead of a page that is unreadable ([`read`]). The parity of a stripe
+//! that is not full is kept in DRAM.
 
 mod image;
-pub(crate) mod loss;
-pub(crate) mod room;
-pub(crate) mod submit;
+mod members;
+mod program;
+mod read;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::counters::counters;
-use crate::nand::{Stripe, Superblocks};
+use crate::ftl::superblock::Members;
+use crate::nand::{Stripe, StripeLayout};
 use crate::options::declare::{choices, options};
-use crate::scheduler::{CommandId, Load, Origin};
-use crate::units::{BlockId, DieId, Ppn};
+use crate::scheduler::{CommandId, Origin};
+use crate::units::{BlockId, Ppn};
 
 options! {
     /// Parity across dies, which saves the data of a die that fails.
@@ -25,7 +26,7 @@ options! {
         policy: ParityPolicy = "none",
             source "default: the data of a die is lost with it, as in drives without parity";
         /// Dies of a stripe, including the one that holds its parity: one in this many dies' worth of
-        /// capacity goes into parity.
+        /// capacity goes into parity. With superblocks, those of a superblock.
         width: u32 = "4", in "2"..="64", unit "dies",
             source "assumed; drives of many dies use 8 to 64 (Micron calls it RAIN)",
             applies_with "ftl.parity.policy" is "dies";
@@ -63,8 +64,6 @@ counters! {
         /// Flash pages that could not be computed either, because more of their stripes was missing; counted each
         /// time that they were requested.
         lost: u64, unit "flash pages", at "parity/lost_reads";
-        /// Blocks of superblocks that were not erased with the others because their dies were dead.
-        spared_erases: u64, unit "blocks";
     }
 }
 
@@ -131,7 +130,7 @@ struct Narrow {
     dead: Vec<(u32, u64)>,
 }
 
-/// The pages of the volume, and the parity, from which a page can be computed.
+/// The pages of a stripe from which another one can be computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rest {
     /// The stripe.
@@ -142,57 +141,48 @@ pub struct Rest {
     pub parity: Option<u32>,
 }
 
-/// The mapping of superblocks to flash.
+/// The stripes of a device.
 #[derive(Clone, Debug)]
 pub struct Stripes {
-    superblocks: Superblocks,
-    /// The load that placement balances: commands by group of dies.
-    load: Load,
+    layout: StripeLayout,
     /// Stripes whose parity is in DRAM.
     running: BTreeMap<Stripe, Running>,
     /// Pages that hold nothing useful, by stripe and member: their programs failed, or they were skipped.
     missing: BTreeMap<(Stripe, u32), Missing>,
-    /// By group: a bit for each die that is known to be dead.
-    dead: Vec<u64>,
-    /// Whether any die is dead.
-    any_dead: bool,
     /// Superblocks that were open when a die of their group died, or were opened later.
     narrow: BTreeMap<BlockId, Narrow>,
     /// By superblock: commands in flight that its erase waits for.
     under_way: Vec<u32>,
     /// Erases that wait for commands in flight.
     erases: Vec<(BlockId, CommandId)>,
-    /// By erase in progress: the number of its blocks that are erased or skipped.
-    erasing: BTreeMap<u32, u32>,
-    /// Reads whose pages are being computed.
-    rebuilding: BTreeSet<u32>,
+    /// By read whose page is being computed: reads in flight for it.
+    rebuilding: BTreeMap<u32, u32>,
+    /// Stripes that are full, whose parity is programmed behind the commands that are being submitted.
+    due: Vec<Stripe>,
     counts: ParityCounts,
 }
 
 impl Stripes {
     /// All superblocks are erased.
     #[must_use]
-    pub fn new(superblocks: Superblocks) -> Stripes {
+    pub fn new(layout: StripeLayout) -> Stripes {
         Stripes {
-            load: Load::new(superblocks.volume()),
-            under_way: vec![0; superblocks.volume().blocks() as usize],
-            dead: vec![0; superblocks.volume().dies() as usize],
-            any_dead: false,
-            narrow: BTreeMap::new(),
-            superblocks,
+            under_way: vec![0; layout.volume().blocks() as usize],
+            layout,
             running: BTreeMap::new(),
             missing: BTreeMap::new(),
+            narrow: BTreeMap::new(),
             erases: Vec::new(),
-            erasing: BTreeMap::new(),
-            rebuilding: BTreeSet::new(),
+            rebuilding: BTreeMap::new(),
+            due: Vec::new(),
             counts: ParityCounts::default(),
         }
     }
 
-    /// The layout of superblocks on flash.
+    /// The layout of stripes on flash.
     #[must_use]
-    pub fn superblocks(&self) -> &Superblocks {
-        &self.superblocks
+    pub fn layout(&self) -> &StripeLayout {
+        &self.layout
     }
 
     /// Costs and benefits of parity.
@@ -201,34 +191,16 @@ impl Stripes {
         &self.counts
     }
 
-    /// Commands by group of dies, waiting or running.
-    #[inline]
-    #[must_use]
-    pub fn dies(&self) -> &Load {
-        &self.load
-    }
-
-    /// Blocks that are erased or skipped, of superblocks whose erase is not done.
-    pub(crate) fn erased_in_part(&self) -> u64 {
-        self.erasing.values().map(|&blocks| u64::from(blocks)).sum()
-    }
-
-    /// The group of a die.
-    #[must_use]
-    pub fn group_of(&self, die: DieId) -> DieId {
-        self.superblocks.group_of(die).0
-    }
-
-    /// The stripe of a page of the volume, and the member that holds the page.
+    /// The stripe of a page of data, and the member that holds the page.
     fn member_of(&self, page: Ppn) -> (Stripe, u32) {
-        let (stripe, place) = self.superblocks.stripe_of(page);
-        (stripe, self.superblocks.member_at(stripe, place))
+        let (stripe, place) = self.layout.stripe_of(page);
+        (stripe, self.layout.member_at(stripe, place))
     }
 
-    /// The stripe of a page of the volume, and the members from whose pages it can be computed;
+    /// The stripe of a page of data, and the members from whose pages it can be computed;
     /// none if too many of them failed or were never programmed.
     #[must_use]
-    pub fn rest_of(&self, page: Ppn) -> Option<Rest> {
+    pub fn rest_of(&self, page: Ppn, known: &Members) -> Option<Rest> {
         let (stripe, member) = self.member_of(page);
         let own = 1 << member;
         let rest = match self.running.get(&stripe) {
@@ -237,9 +209,9 @@ impl Stripes {
                 (running.covered & own != 0).then_some(Rest { stripe, members, parity: None })?
             }
             None => {
-                let parity = Some(self.parity_of(stripe)?);
-                let all = u64::MAX >> (u64::BITS - self.superblocks.width());
-                let others = all & !own & !self.dead_at_begin(stripe);
+                let parity = Some(self.parity_of(stripe, known)?);
+                let all = u64::MAX >> (u64::BITS - self.layout.width());
+                let others = all & !own & !self.lost_at_begin(stripe, known);
                 let is_there =
                     |&member: &u32| self.why_missing(stripe, member) != Some(Missing::LeftOut);
                 let members = members(others).filter(is_there).fold(0, |set, at| set | 1 << at);
@@ -248,33 +220,36 @@ impl Stripes {
         };
         let lacks = |member| self.why_missing(stripe, member) == Some(Missing::Parity);
         let own_counts = self.why_missing(stripe, member).is_none();
-        (own_counts && !members(rest.members).any(lacks)).then_some(rest)
+        (own_counts && !self::members(rest.members).any(lacks)).then_some(rest)
     }
 
-    /// The physical blocks of a superblock, and how far each is programmed, after this many flash
-    /// pages of the volume; without those of dead dies. If a die is the last one of its group, the
-    /// last of these pages may have been skipped.
-    pub(crate) fn on_flash(
-        &self,
+    /// The blocks of a superblock that hold pages, and how far each is programmed, after this many flash pages of data. If
+    /// a die is the last one of its group, the last of these pages may have been skipped.
+    pub(crate) fn on_flash<'a>(
+        &'a self,
         block: BlockId,
         pages: u32,
-    ) -> impl Iterator<Item = (BlockId, u32)> {
-        let superblocks = &self.superblocks;
-        let data = superblocks.width() - 1;
-        let (row, begun) = (pages / data, pages % data);
-        let stripe = Stripe { block, row };
-        let parity = self.parity_of(stripe);
-        let live = (0..superblocks.width()).filter(move |&member| !self.is_dead(block, member));
-        live.map(move |member| {
-            let place = superblocks.place_of(stripe, member).filter(|_| parity != Some(member));
-            let is_begun = place.is_some_and(|place| place < begun);
-            (superblocks.block_on_flash(block, member), row + u32::from(is_begun))
+        known: &'a Members,
+    ) -> impl Iterator<Item = (BlockId, u32)> + 'a {
+        let (layout, planes) = (&self.layout, self.layout.planes());
+        let in_row = known.span().pages_in_row();
+        let (row, begun) = (pages / in_row, pages % in_row);
+        known.live(block).map(move |at| {
+            let (member, plane) = (at / planes, at % planes);
+            let stripe = Stripe { block, number: row * planes + plane };
+            let parity = self.parity_of(stripe, known);
+            let place = layout.place_of(stripe, member).filter(|_| parity != Some(member));
+            let is_begun = place.is_some_and(|place| place * planes + plane < begun);
+            // The parity of a full stripe follows its last page.
+            let last = planes * (layout.width() - 2) + plane;
+            let has_parity = parity == Some(member) && (begun > last || known.any_lost());
+            (layout.flash().member(block, at), row + u32::from(is_begun || has_parity))
         })
     }
 
     /// A superblock holds nothing any more.
     pub(in crate::ftl) fn forget(&mut self, block: BlockId) {
-        let rows = Stripe { block, row: 0 }..Stripe { block, row: u32::MAX };
+        let rows = Stripe { block, number: 0 }..Stripe { block, number: u32::MAX };
         let running = self.running.range(rows.clone()).map(|(&stripe, _)| stripe);
         for stripe in running.collect::<Vec<_>>() {
             self.running.remove(&stripe);
@@ -288,7 +263,7 @@ impl Stripes {
 }
 
 /// The members in a set.
-pub(super) fn members(set: u64) -> impl Iterator<Item = u32> {
+fn members(set: u64) -> impl Iterator<Item = u32> {
     let next = |&left: &u64| Some(left & (left - 1)).filter(|&left| left != 0);
     std::iter::successors(Some(set).filter(|&set| set != 0), next).map(u64::trailing_zeros)
 }

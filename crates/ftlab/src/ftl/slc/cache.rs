@@ -22,7 +22,9 @@ use super::super::{BlockState, Ftl};
 use super::{Lent, SlcCache, SlcSetup, WhenFull};
 use crate::counters::counters;
 use crate::engine::skills::{self, Skills};
+use crate::ftl::gc::collection::erases_victim;
 use crate::ftl::slc::SlcCachePolicy;
+use crate::ftl::superblock;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::CellMode;
 use crate::scheduler::DieSet;
@@ -72,10 +74,14 @@ pub struct CacheState {
 }
 
 impl CacheState {
-    /// An empty cache; none if the policy is "none".
-    pub(in crate::ftl) fn new(setup: SlcSetup, geometry: &Geometry) -> Option<Box<CacheState>> {
+    /// An empty cache, with blocks of so many mapping units; none if the policy is "none".
+    pub(in crate::ftl) fn new(
+        setup: SlcSetup,
+        geometry: &Geometry,
+        units_per_block: u32,
+    ) -> Option<Box<CacheState>> {
         // The device holds the timer.
-        let SlcSetup { policy, when_full, fold_after_idle: _, bits } = setup;
+        let SlcSetup { policy, when_full, fold_after_idle: _, bits: _ } = setup;
         if policy.is_off() {
             return None;
         }
@@ -92,8 +98,7 @@ impl CacheState {
                 planes: vec![true; planes as usize],
                 dies: DieSet::all(geometry),
                 next_unit: vec![0; planes as usize],
-                units_per_block: geometry.shape().pages_per_block / bits
-                    * geometry.units_per_page(),
+                units_per_block,
             },
             policy,
             when_full,
@@ -181,7 +186,7 @@ pub(in crate::ftl) fn is_own_slc(block: BlockId, ftl: &Ftl) -> bool {
 
 /// Whether a block joins the free blocks of its plane after it was emptied for this purpose.
 pub(in crate::ftl) fn returns_block(wanted: &Wanted, ftl: &Ftl) -> bool {
-    wanted.purpose.frees_block() && !is_own_slc(wanted.block, ftl)
+    erases_victim(wanted.purpose, ftl) && !is_own_slc(wanted.block, ftl)
 }
 
 /// Whether the cache could open another block in a plane.
@@ -222,7 +227,10 @@ pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
             ftl.space.planes[plane.at()].next_page(WriteStream::SLC, step, whole)?
         }
     };
-    let next = unit + step;
+    let next = match ftl.features.superblock.is_some() {
+        false => unit + step,
+        true => superblock::room::after_place(plane, WriteStream::SLC, (block, unit), ftl),
+    };
     if let Some(cache) = &mut ftl.features.slc {
         cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
     }
@@ -245,6 +253,9 @@ fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
     state.borrowed += u32::from(own.is_none());
     ftl.space.planes[plane.at()].open(WriteStream::SLC, block);
     ftl.blocks.open(block, WriteStream::SLC);
+    if ftl.features.superblock.is_some() {
+        superblock::room::leave_places_out(plane, WriteStream::SLC, block, 0, ftl);
+    }
     if let Some(record) = &mut ftl.features.record
         && !ftl.plant.is(Canary::CacheOpenedUnseen)
     {

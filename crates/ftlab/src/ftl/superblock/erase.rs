@@ -1,46 +1,79 @@
-//! The erase of a superblock: one for each of its blocks, all at once. It is done when the last of them is.
+//! The erase of a superblock: one for each of its blocks, all at once. It is done when the last of them is. Blocks that
+//! are bad, or become so, and those of dead dies are spared.
 
-use super::SuperblockState;
+use super::{Erasing, SuperblockState};
 use crate::engine::skills;
 use crate::ftl::{FlashContents, Kernel};
-use crate::scheduler::{Command, CommandId, Kind, Probe, ServiceId};
+use crate::scheduler::{Command, CommandId, Probe, ServiceId};
+use crate::units::{BlockId, Ppn};
+
+impl SuperblockState {
+    /// The first pages of the blocks that are erased with a superblock. If all its dies are dead, all are tried, so that
+    /// the erase fails.
+    fn to_erase(&self, block: BlockId) -> Vec<Ppn> {
+        let members = &self.members;
+        let is_spared = |member: u32| {
+            members.is_lost(block, member) || members.is_failing(block, member)
+        };
+        let is_gone = members.is_gone(block);
+        let all = members.flash().first_pages(block).zip(0..);
+        all.filter(|&(_, member)| is_gone || !is_spared(member)).map(|(first, _)| first).collect()
+    }
+}
 
 impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// Submits the erases of the blocks of a superblock. Those of a die may share a multi-plane erase.
     #[inline(never)]
     pub(in crate::ftl) fn erase_superblock(&mut self, id: CommandId) {
-        let &Command { origin, page, mode, .. } = self.flash.command(id);
+        let &Command { kind, origin, page, mode, .. } = self.flash.command(id);
+        let block = self.ftl.geometry.block_of(page);
         let Some(state) = &self.ftl.features.superblock else { return };
-        let blocks = state.flash.blocks_of_superblock(self.ftl.geometry.block_of(page));
-        let firsts: Vec<_> = blocks.map(|block| state.flash.page_at(block, 0)).collect();
+        let mut firsts = state.to_erase(block);
+        if firsts.is_empty() {
+            // One is tried, so that the erase ends like any other.
+            firsts.extend(state.members.flash().first_pages(block).next());
+        }
         let owner = ServiceId::SUPERBLOCKS.owner(id.get());
         let parts: Vec<CommandId> = firsts
             .into_iter()
             .map(|first| {
-                let mut part = Command::new(Kind::Erase, origin, owner, first);
+                let mut part = Command::new(kind, origin, owner, first);
                 part.mode = mode;
                 self.flash.prepare(part)
             })
             .collect();
-        self.flash.command_mut(id).waits_for = parts.len() as u32;
+        let all = parts.len() as u32;
+        self.flash.command_mut(id).waits_for = all;
+        if let Some(state) = &mut self.ftl.features.superblock {
+            state.erasing.insert(id.get(), Erasing { all, done: 0 });
+        }
         self.flash.submit_row::<{ skills::ALL }>(self.now, &parts);
     }
 
     /// A block of a superblock was erased. Returns the erase of the superblock if it was the last one.
     pub(crate) fn block_erased(&mut self, part: CommandId) -> Option<CommandId> {
-        let &Command { owner, spent, .. } = self.flash.command(part);
+        let &Command { owner, page, spent, found, .. } = self.flash.command(part);
         let id = CommandId::new(owner.token);
+        let die = self.flash.die_of(part);
+        let state = self.ftl.features.superblock.as_deref_mut()?;
+        let (block, member) = state.members.flash().superblock_of(state.members.flash().block_of(page));
+        // A dead die costs the superblock nothing more than it has lost with it, unless all its dies are dead.
         let whole = self.flash.command_mut(id);
+        match (found.failed, state.members.is_dead(die)) {
+            (true, true) => whole.found.failed |= state.members.is_gone(block),
+            (true, false) => state.members.fails(block, member),
+            (false, _) => {}
+        }
         whole.waits_for -= 1;
-        let is_done = whole.waits_for == 0;
-        if is_done {
-            whole.spent.add(&spent);
+        let erasing = state.erasing.entry(id.get()).or_default();
+        erasing.done += 1;
+        if whole.waits_for > 0 {
+            return None;
         }
-        let SuperblockState { erasing, .. } = self.ftl.features.superblock.as_deref_mut()?;
-        match is_done {
-            true => drop(erasing.remove(&id.get())),
-            false => *erasing.entry(id.get()).or_default() += 1,
-        }
-        is_done.then_some(id)
+        whole.spent.add(&spent);
+        let width = u64::from(state.members.span().blocks());
+        state.untold.spared += width - u64::from(erasing.done);
+        state.erasing.remove(&id.get());
+        Some(id)
     }
 }

@@ -11,7 +11,7 @@ use crate::units::{PlaneId, Ppn};
 /// Flash pages that the open superblock of a stream holds on the current die from its next page on. A whole row if it
 /// begins one, or if there is no open superblock.
 pub(in crate::ftl) fn left_in_row(plane: PlaneId, stream: WriteStream, ftl: &Ftl) -> u32 {
-    let planes = ftl.features.superblock.as_ref().map_or(1, |state| state.span.planes);
+    let planes = ftl.features.members().map_or(1, |members| members.span().planes);
     let units = ftl.geometry.units_per_page();
     let mut open = ftl.space.planes[plane.at()].open_blocks();
     let next = open.find(|&(of, ..)| of == stream).map_or(0, |(_, _, next)| next / units);
@@ -25,14 +25,14 @@ pub(in crate::ftl) fn place_beside<const S: Skills>(
     mode: CellMode,
     ftl: &mut Ftl,
 ) -> Option<Ppn> {
-    let state = ftl.features.superblock.as_ref()?;
-    let group = state.flash.die_of_volume(row.die);
+    let members = ftl.features.members()?;
+    let group = members.flash().die_of_volume(row.die);
     let plane = ftl.geometry.plane_in(group, 0);
     let (stream, writable) = match (mode, &ftl.features.slc) {
         (CellMode::Slc, Some(cache)) => (WriteStream::SLC, &cache.writable),
         _ => (stream, &ftl.space.writable[stream.at()]),
     };
-    if !writable.planes[plane.at()] || left_in_row(plane, stream, ftl) == state.span.planes {
+    if !writable.planes[plane.at()] || left_in_row(plane, stream, ftl) == members.span().planes {
         return None;
     }
     match stream == WriteStream::SLC {

@@ -16,7 +16,8 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life;
 use crate::ftl::wear::life::{Demand, EndReason};
-use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, parity, room, slc};
+use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, room, slc, superblock};
+use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
 /// The dies that are known to be dead.
@@ -50,8 +51,9 @@ impl Ftl {
     /// Returns the number of host pages on dead dies. They are mapped and not readable.
     #[must_use]
     pub fn pages_on_dead_dies(&self) -> u64 {
-        let planes = self.dead_dies().iter().flat_map(|&die| planes_of(die, self));
-        planes.map(|plane| valid_on(plane, self)).sum()
+        let planes = self.dead_dies().iter().flat_map(|&die| planes_of(die, &self.geometry));
+        let gone: u64 = planes.map(|plane| valid_on(plane, self)).sum();
+        gone + superblock::deaths::pages_on_dead_members(self)
     }
 }
 
@@ -86,7 +88,7 @@ pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
     if is_dead(die, ftl) {
         return;
     }
-    for plane in planes_of(die, ftl) {
+    for plane in planes_of(die, &ftl.geometry) {
         give_plane_up(plane, ftl);
     }
     note_death(die, ftl);
@@ -116,9 +118,12 @@ pub(in crate::ftl) fn blocks_died(ftl: &Ftl) -> bool {
     all.into_iter().any(|block| ftl.blocks.state(block) == BlockState::Dead)
 }
 
-pub(in crate::ftl) fn planes_of(die: DieId, ftl: &Ftl) -> impl Iterator<Item = PlaneId> + use<> {
-    let first = ftl.geometry.plane_in(die, 0).get();
-    (first..first + ftl.geometry.planes_per_die()).map(PlaneId::new)
+pub(in crate::ftl) fn planes_of(
+    die: DieId,
+    geometry: &Geometry,
+) -> impl Iterator<Item = PlaneId> + use<> {
+    let first = geometry.plane_in(die, 0).get();
+    (first..first + geometry.planes_per_die()).map(PlaneId::new)
 }
 
 fn blocks_of(plane: PlaneId, ftl: &Ftl) -> impl Iterator<Item = BlockId> + use<'_> {
@@ -181,7 +186,7 @@ pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     let all = (0..ftl.geometry.planes()).map(PlaneId::new);
     let pages = all
         .filter(|&plane| !is_dead_plane(plane, ftl))
-        .map(|at| parity::room::pages_to_fill(at, ftl));
+        .map(|at| superblock::room::least_pages_to_fill(at, ftl));
     let (Some(pages), Some(life)) = (pages.min(), &mut ftl.health.life) else { return };
     let more = life.drain_on(planes, pages);
     if !ftl.health.read_only {

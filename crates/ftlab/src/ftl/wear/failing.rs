@@ -2,12 +2,11 @@
 
 use crate::engine::skills;
 use crate::engine::skills::Skills;
-use crate::ftl::parity::loss;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life::{EndReason, Failing};
 use crate::ftl::wear::{dies, refresh};
 use crate::ftl::{
-    BlockState, FlashChange, FlashContents, Ftl, Purpose, SpoiledBy, VictimPolicy, VictimView,
+    BlockState, FlashChange, FlashContents, Ftl, SpoiledBy, VictimPolicy, VictimView, superblock,
 };
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
@@ -35,23 +34,26 @@ pub(in crate::ftl) fn check_program(
     contents: &mut impl FlashContents,
     ftl: &mut Ftl,
 ) -> bool {
-    let (block, unit) = ftl.geometry.place_of(first);
+    let block = ftl.geometry.block_of(first);
     let plane = ftl.geometry.plane_of(block);
-    let Some(life) = ftl.health.life.as_mut() else { return false };
-    if !failed && !life.faults.program_fails(block, ftl.blocks.erases(block), unit) {
+    if !failed && !superblock::wear::program_fails(first, ftl) {
         return false;
     }
+    let Some(life) = ftl.health.life.as_mut() else { return false };
     life.losses.program_failures += 1;
     if let Some(stripes) = &mut ftl.features.stripes {
-        match ftl.plant.is(Canary::FailedPageCounts) {
-            true => stripes.is_programmed(first),
-            false => stripes.program_failed(first, contents),
+        match (ftl.plant.is(Canary::FailedPageCounts), &ftl.features.superblock) {
+            (false, Some(state)) => stripes.program_failed(first, &state.members, contents),
+            _ => stripes.is_programmed(first),
         }
     }
     let units = ftl.geometry.units_per_page();
     contents.change(FlashChange::Spoiled { first, units, by: SpoiledBy::FailedProgram });
-    if dies::is_dead_plane(plane, ftl) || loss::leave_out(first, ftl) {
+    if dies::is_dead_plane(plane, ftl) || superblock::deaths::leave_out(first, ftl) {
         return true;
+    }
+    if let Some(state) = &mut ftl.features.superblock {
+        state.members.page_fails(first);
     }
     begin_to_fail(block, ftl);
     let programmed = ftl.blocks.add_programmed(block, units);
@@ -89,20 +91,27 @@ pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
     life.failing.push(Failing { block, taken });
     ftl.blocks.set_state(block, BlockState::Failing);
-    life.lose(block, &ftl.geometry);
+    // A superblock goes on without the block that failed.
+    if ftl.features.superblock.is_none() {
+        life.lose(block, &ftl.geometry);
+    }
 }
 
-/// Handles the failed program of a block's parity, like any other failure. The block may be closed
-/// or being collected by now.
+/// Handles the failed program of a parity page, like any other failure. Its superblock may be closed or being collected
+/// by now.
 #[cold]
-pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &mut Ftl) {
+pub(in crate::ftl) fn parity_failed(page: Ppn, ftl: &mut Ftl) {
+    let Some(state) = &mut ftl.features.superblock else { return };
+    let flash = state.members.flash();
+    let (block, is_dead) =
+        (flash.superblock_of(flash.block_of(page)).0, state.members.is_dead(flash.die_of_page(page)));
     let plane = ftl.geometry.plane_of(block);
-    let is_dead = member_is_dead || dies::is_dead_plane(plane, ftl);
     let Some(life) = ftl.health.life.as_mut() else { return };
     life.losses.program_failures += 1;
-    if is_dead || ftl.health.read_only {
+    if is_dead || ftl.health.read_only || ftl.blocks.state(block) == BlockState::Dead {
         return;
     }
+    state.members.page_fails(page);
     match ftl.blocks.state(block) {
         BlockState::Open => {
             begin_to_fail(block, ftl);
@@ -110,28 +119,15 @@ pub(in crate::ftl) fn parity_failed(block: BlockId, member_is_dead: bool, ftl: &
             crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
         }
         BlockState::Closed => {
-            life.lose(block, &ftl.geometry);
             let view = VictimView { plane, blocks: &ftl.blocks };
             ftl.policies.victim.withdrawn(&view, block);
             ftl.blocks.set_state(block, BlockState::Failing);
             ftl.health.failed.push(block);
         }
-        BlockState::Collecting => give_up_collected(plane, block, ftl),
+        // What collects it will find it out when it is erased.
+        BlockState::Collecting => {}
         BlockState::Failing | BlockState::Free | BlockState::Bad | BlockState::Dead => {}
     }
-}
-
-/// Marks a block for retirement that is being collected or waits to be collected.
-pub(in crate::ftl) fn give_up_collected(plane: PlaneId, block: BlockId, ftl: &mut Ftl) {
-    let state = &mut ftl.space.planes[plane.at()];
-    if let Some(run) = state.collection.as_mut().filter(|run| run.victim() == block) {
-        return run.give_up();
-    }
-    let waiting = state.wanted.iter_mut().find(|wanted| wanted.block == block);
-    let waiting = waiting.filter(|wanted| wanted.purpose.frees_block());
-    let (Some(wanted), Some(life)) = (waiting, &mut ftl.health.life) else { return };
-    wanted.purpose = Purpose::Retire;
-    life.lose(block, &ftl.geometry);
 }
 
 /// Queues a failing block to be emptied, once none of its programs is in flight.
@@ -152,6 +148,12 @@ pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -
     let plane = ftl.geometry.plane_of(block);
     let is_dead = dies::is_dead_plane(plane, ftl);
     let Some(life) = ftl.health.life.as_mut() else { return false };
+    if ftl.features.superblock.is_some() {
+        return match is_dead {
+            true => superblock::wear::lost_with_dies(ftl),
+            false => !superblock::wear::settle(block, ftl),
+        };
+    }
     let fails = failed || life.faults.erase_fails(block, ftl.blocks.erases(block));
     if fails {
         life.losses.erase_failures += 1;

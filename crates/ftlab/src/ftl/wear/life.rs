@@ -26,7 +26,7 @@ use crate::counters::counters;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
 use crate::ftl::wear::dies;
-use crate::ftl::{BlockState, Ftl, kept_back, slc};
+use crate::ftl::{BlockState, Ftl, kept_back, least_pages, slc, superblock};
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::Faults;
 use crate::shape::Geometry;
@@ -89,8 +89,14 @@ pub struct Life {
     native: u32,
     /// By plane: number of good native blocks.
     pub(super) good: Vec<u32>,
-    /// By plane: number of good native blocks of the new device.
+    /// By plane: number of good native blocks of the new device, less what they lacked.
     pub(super) good_at_first: Vec<u32>,
+    /// By plane: flash pages that its good native blocks lack, because superblocks go on without bad blocks.
+    lacking: Vec<u32>,
+    /// Flash pages that a bad block costs: all of its own, or those of a superblock that were to be on it.
+    pages_of_bad: u32,
+    /// Flash pages whose loss counts as much as that of a whole block.
+    pages_worth: u32,
     /// By plane: number of blocks that went bad in use, the SLC cache's own included.
     grown: Vec<u32>,
     /// With fewer good blocks, a plane cannot hold its share of the logical pages.
@@ -122,6 +128,8 @@ pub struct Demand<'a> {
     pub own_slc: u32,
     /// Blocks of a plane that are open for the sake of the cache.
     pub open_slc: u32,
+    /// Flash pages that a bad block costs a superblock; none without superblocks.
+    pub pages_of_member: Option<u32>,
 }
 
 impl Demand<'_> {
@@ -129,7 +137,7 @@ impl Demand<'_> {
     /// When the host waits for the plane, all its blocks are closed except the reserve and the open
     /// ones. Each closed block is worth collecting unless its stale units are fewer than a flash
     /// page holds.
-    fn least_blocks(&self) -> u32 {
+    pub(in crate::ftl) fn least_blocks(&self) -> u32 {
         let (block, page) = (self.geometry.units_per_block(), self.geometry.units_per_page());
         let on_plane = |pages: u32| pages.div_ceil(self.geometry.planes()) * page;
         let of_map = self.map_pages.map_or(0, on_plane);
@@ -163,15 +171,20 @@ impl Life {
         let planes = demand.geometry.planes();
         let native = shape.blocks_per_plane - demand.own_slc;
         let good = vec![native; planes as usize];
+        let worth = demand.geometry.units_per_block() + 1 - demand.geometry.units_per_page();
+        let least = least_pages(demand.geometry, demand.pages_of_member.is_some());
         Life {
             faults,
             native,
             good_at_first: good.clone(),
+            lacking: vec![0; planes as usize],
+            pages_of_bad: demand.pages_of_member.unwrap_or(shape.pages_per_block),
+            pages_worth: worth / demand.geometry.units_per_page(),
             good,
             grown: vec![0; planes as usize],
             least_good: demand.least_blocks(),
             drain_pages,
-            drain_blocks: drain_pages.div_ceil(planes * shape.pages_per_block),
+            drain_blocks: drain_pages.div_ceil(planes * least),
             failing: Vec::new(),
             losses: Losses::default(),
             end: None,
@@ -213,7 +226,9 @@ impl Life {
                 _ => 0.0,
             }
         };
-        self.good.iter().zip(&self.good_at_first).map(share).fold(1.0, f64::min)
+        let good = (0..).map(|plane| self.good(PlaneId::new(plane)));
+        let pairs = self.good_at_first.iter().zip(good);
+        pairs.map(|(first, good)| share((&good, first))).fold(1.0, f64::min)
     }
 
     /// Returns the mean number of program/erase cycles that blocks endure, or `None` if there is no
@@ -223,9 +238,10 @@ impl Life {
         self.faults.mean_endurance()
     }
 
-    /// Returns the number of good blocks of a plane.
+    /// Returns the number of good blocks of a plane, less as many as the pages are worth that they lack.
     pub(in crate::ftl) fn good(&self, plane: PlaneId) -> u32 {
-        self.good[plane.at()]
+        let lacking = self.lacking[plane.at()].div_ceil(self.pages_worth.max(1));
+        self.good[plane.at()].saturating_sub(lacking)
     }
 
     /// Distributes the reserve over `planes` remaining planes. Returns how many more blocks each
@@ -244,19 +260,63 @@ impl Life {
         self.failing.retain(|failing| geometry.plane_of(failing.block) != plane);
         self.losses.grown_bad -= std::mem::take(&mut self.grown[plane.at()]);
         (self.good_at_first[plane.at()], self.good[plane.at()]) = (0, 0);
+        self.lacking[plane.at()] = 0;
+    }
+
+    /// Whether a block is not one of the SLC cache's own.
+    pub(in crate::ftl) fn is_native(&self, block: BlockId, geometry: &Geometry) -> bool {
+        geometry.index_in_plane(block) < self.native
+    }
+
+    /// Counts a failed erase of a block of a superblock.
+    pub(in crate::ftl) fn count_erase_failure(&mut self, failed: bool) {
+        self.losses.erase_failures += u64::from(failed);
+    }
+
+    /// Counts a block of a superblock that is bad from the factory.
+    pub(in crate::ftl) fn count_factory_bad(&mut self, block: BlockId, geometry: &Geometry) {
+        self.losses.factory_bad += 1;
+        self.lacks_member(block, geometry);
+    }
+
+    /// A block of a superblock has gone bad, and the superblock goes on without it.
+    pub(in crate::ftl) fn lose_member(&mut self, block: BlockId, geometry: &Geometry) {
+        self.losses.grown_bad += 1;
+        self.grown[geometry.plane_of(block).at()] += 1;
+        self.lacks_member(block, geometry);
+    }
+
+    fn lacks_member(&mut self, block: BlockId, geometry: &Geometry) {
+        if self.is_native(block, geometry) {
+            let plane = geometry.plane_of(block);
+            self.lacking[plane.at()] += self.pages_of_bad;
+        }
+    }
+
+    /// A superblock of which so many blocks are bad is retired.
+    pub(in crate::ftl) fn lose_rest(&mut self, block: BlockId, bad: u32, geometry: &Geometry) {
+        if self.is_native(block, geometry) {
+            let plane = geometry.plane_of(block);
+            self.good[plane.at()] -= 1;
+            self.lacking[plane.at()] -= bad * self.pages_of_bad;
+        }
+    }
+
+    /// Ends the device's life if a plane has too few good blocks.
+    pub(in crate::ftl) fn look_for_end(&mut self, plane: PlaneId) {
+        if self.good(plane) < self.least_good {
+            self.end = self.end.or(Some(EndReason::TooFewBlocks));
+        }
     }
 
     pub(super) fn lose(&mut self, block: BlockId, geometry: &Geometry) {
         let plane = geometry.plane_of(block);
         self.losses.grown_bad += 1;
         self.grown[plane.at()] += 1;
-        if geometry.index_in_plane(block) >= self.native {
-            // The SLC cache is smaller now.
-            return;
-        }
-        self.good[plane.at()] -= 1;
-        if self.good[plane.at()] < self.least_good {
-            self.end = self.end.or(Some(EndReason::TooFewBlocks));
+        // Without a block of its own, the SLC cache is smaller.
+        if self.is_native(block, geometry) {
+            self.good[plane.at()] -= 1;
+            self.look_for_end(plane);
         }
     }
 }
@@ -297,6 +357,7 @@ pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
         rewrites: ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites),
         own_slc: slc::cache::own_slc_blocks(ftl),
         open_slc: ftl.features.slc.as_ref().map_or(0, |cache| cache.open_blocks()),
+        pages_of_member: ftl.features.members().map(|it| it.flash().shape().pages_per_block),
     }
 }
 
@@ -304,7 +365,8 @@ pub(in crate::ftl) fn demand(ftl: &Ftl) -> Demand<'_> {
 /// on its planes keep blocks in reserve.
 pub(in crate::ftl) fn begin_after_death(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life_after_death.take() else { return };
-    let kept_back = kept_back(&ftl.geometry, life.drain_pages);
+    let shrinks = ftl.features.superblock.is_some();
+    let kept_back = kept_back(&ftl.geometry, life.drain_pages, shrinks);
     ftl.space.thresholds = ftl.space.thresholds.raised_by(kept_back);
     ftl.space.triggers = ftl.space.triggers.raised_by(kept_back);
     ftl.health.life = Some(life);
@@ -359,6 +421,7 @@ pub(in crate::ftl) fn forget_factory_bad(ftl: &mut Ftl) {
                 ftl.blocks.set_state(block, BlockState::Free);
             }
         }
+        ftl.features.superblock.iter_mut().for_each(|state| state.members.forget_bad());
     }
 }
 
@@ -367,6 +430,10 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut().filter(|life| life.faults.has_factory_bad()) else {
         return;
     };
+    if ftl.features.superblock.is_some() {
+        superblock::wear::mark_factory_bad(ftl);
+        return begin_with_losses(ftl);
+    }
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
         let plane = ftl.geometry.plane_of(block);
         let first = ftl.geometry.block_in(plane, 0) == block;
@@ -379,10 +446,16 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
             }
         }
     }
+    begin_with_losses(ftl);
+}
+
+/// The blocks that are bad from the factory are known.
+fn begin_with_losses(ftl: &mut Ftl) {
     slc::cache::list_own_free(ftl);
     let Some(life) = ftl.health.life.as_mut() else { return };
-    life.good_at_first.clone_from(&life.good);
-    let too_few = life.good.iter().any(|&good| good < life.least_good);
+    let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
+    life.good_at_first = planes.map(|plane| life.good(plane)).collect();
+    let too_few = life.good_at_first.iter().any(|&good| good < life.least_good);
     if too_few {
         life.end = Some(EndReason::TooFewBlocks);
     }
@@ -399,33 +472,50 @@ pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
 /// After a load, counts the lost blocks by the states of the blocks.
 pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut() else { return };
-    let whole = ftl.geometry.shape().blocks_per_plane;
-    let native = life.native;
     life.losses = Losses::default();
+    life.lacking.fill(0);
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
-        let at = |index| ftl.geometry.block_in(plane, index);
-        if ftl.blocks.state(at(0)) == BlockState::Dead {
-            let bad = (1..whole).filter(|&index| life.faults.is_factory_bad(at(index), false));
-            life.losses.factory_bad += bad.count() as u32;
-            (life.good_at_first[plane.at()], life.good[plane.at()]) = (0, 0);
-            life.grown[plane.at()] = 0;
-            continue;
-        }
-        let bad = (0..whole).filter(|&index| ftl.blocks.state(at(index)) == BlockState::Bad);
-        let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
-        let (factory, mut grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
-        let leaving = ftl.space.planes[plane.at()].giving_up();
-        grown.extend(leaving.map(|block| ftl.geometry.index_in_plane(block)));
-        let of_native = |lost: &[u32]| lost.iter().filter(|&&index| index < native).count() as u32;
-        life.losses.factory_bad += factory.len() as u32;
-        life.losses.grown_bad += grown.len() as u32;
-        life.grown[plane.at()] = grown.len() as u32;
-        life.good_at_first[plane.at()] = native - of_native(&factory);
-        life.good[plane.at()] = native - of_native(&factory) - of_native(&grown);
+        recount_losses_of(plane, ftl);
     }
-    let pairs = life.good.iter().zip(&life.good_at_first);
-    let too_few = pairs.filter(|pair| *pair.1 > 0).any(|(&good, _)| good < life.least_good);
+    let Some(life) = ftl.health.life.as_mut() else { return };
+    let good = (0..).map(|plane| life.good(PlaneId::new(plane)));
+    let too_few = |(&first, good): (&u32, u32)| first > 0 && good < life.least_good;
+    let too_few = life.good_at_first.iter().zip(good).any(too_few);
     life.end = life.end.or(too_few.then_some(EndReason::TooFewBlocks));
+}
+
+fn recount_losses_of(plane: PlaneId, ftl: &mut Ftl) {
+    let Some(life) = ftl.health.life.as_mut() else { return };
+    let (whole, native) = (ftl.geometry.shape().blocks_per_plane, life.native);
+    let at = |index| ftl.geometry.block_in(plane, index);
+    let is_dead = ftl.blocks.state(at(0)) == BlockState::Dead;
+    if ftl.features.superblock.is_some() {
+        let first = if is_dead { 0 } else { native };
+        (life.good_at_first[plane.at()], life.good[plane.at()]) = (first, first);
+        life.grown[plane.at()] = 0;
+        if !is_dead {
+            superblock::wear::recount_losses(plane, ftl);
+        }
+        return;
+    }
+    if is_dead {
+        let bad = (1..whole).filter(|&index| life.faults.is_factory_bad(at(index), false));
+        life.losses.factory_bad += bad.count() as u32;
+        (life.good_at_first[plane.at()], life.good[plane.at()]) = (0, 0);
+        life.grown[plane.at()] = 0;
+        return;
+    }
+    let bad = (0..whole).filter(|&index| ftl.blocks.state(at(index)) == BlockState::Bad);
+    let factory = |&index: &u32| index > 0 && life.faults.is_factory_bad(at(index), false);
+    let (factory, mut grown): (Vec<u32>, Vec<u32>) = bad.partition(factory);
+    let leaving = ftl.space.planes[plane.at()].giving_up();
+    grown.extend(leaving.map(|block| ftl.geometry.index_in_plane(block)));
+    let of_native = |lost: &[u32]| lost.iter().filter(|&&index| index < native).count() as u32;
+    life.losses.factory_bad += factory.len() as u32;
+    life.losses.grown_bad += grown.len() as u32;
+    life.grown[plane.at()] = grown.len() as u32;
+    life.good_at_first[plane.at()] = native - of_native(&factory);
+    life.good[plane.at()] = native - of_native(&factory) - of_native(&grown);
 }
 
 /// Whether there are failed blocks that are not yet scheduled to be emptied.
@@ -434,18 +524,11 @@ pub(crate) fn has_failed(ftl: &Ftl) -> bool {
     !ftl.health.failed.is_empty()
 }
 
-/// Records the loss of a block.
-pub(in crate::ftl) fn lose_block(block: BlockId, ftl: &mut Ftl) {
-    if let Some(life) = &mut ftl.health.life {
-        life.lose(block, &ftl.geometry);
-    }
-}
-
 /// Whether a plane can copy `flash_pages` flash pages without using its reserve.
 pub(in crate::ftl) fn has_room_to_copy(plane: PlaneId, flash_pages: u32, ftl: &Ftl) -> bool {
     let Some(life) = &ftl.health.life else { return true };
     let blocks = ftl.free_blocks(plane).saturating_sub(life.kept_back());
-    let whole = ftl.geometry.shape().pages_per_block;
+    let whole = superblock::room::least_pages_to_fill(plane, ftl);
     let (block, page) = (ftl.geometry.units_per_block(), ftl.geometry.units_per_page());
     let left = |stream| ftl.space.planes[plane.at()].units_left(stream, block) / page;
     let of_map = ftl.map.mapping.dftl().map(|_| WriteStream::MAP_COPIES);

@@ -40,7 +40,7 @@ impl Bench {
         let setup = spec.setup();
         let per_page = spec.sectors_per_page();
         let versions = Versions::new(setup.ftl.geometry.physical_pages(), per_page);
-        let versions = versions.with_parity(setup.ftl.superblocks.as_ref());
+        let versions = versions.with_parity(setup.ftl.stripes.as_ref());
         let device = assemble_with(setup, (), versions);
         Bench {
             reference: Reference::new(device.capacity_sectors()),

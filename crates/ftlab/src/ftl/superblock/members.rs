@@ -1,0 +1,287 @@
+//! The members of superblocks: which of their blocks hold pages. Those of dead dies hold none, and neither do bad ones.
+//! A superblock goes on without them: their places are skipped when it is filled, so it holds less.
+//!
+//! A superblock with a bad block shrinks instead of borrowing a block of another one, so every block stays where its
+//! number says. It is retired when fewer than half of its blocks are good, so that two superblocks always take what one
+//! holds, or when one of its stripes would be a single page. What dead dies cost is not counted there, as it is the same
+//! for all superblocks of a group.
+
+use std::collections::BTreeMap;
+
+use crate::image::{Damage, ImageReader, ImageWriter};
+use crate::shape::{FlashGeometry, SuperblockSpan};
+use crate::units::{BlockId, DieId, Ppn};
+
+/// Which blocks of superblocks hold pages. A *member* is a block, by the number of its plane in the group.
+#[derive(Clone, Debug)]
+pub struct Members {
+    flash: FlashGeometry,
+    span: SuperblockSpan,
+    /// By die: whether it is known to be dead.
+    dead: Vec<bool>,
+    any_dead: bool,
+    /// By superblock: its bad blocks.
+    bad: BTreeMap<BlockId, Vec<u32>>,
+    /// By superblock: blocks on which an operation failed, and which are bad after the next erase.
+    failing: BTreeMap<BlockId, Vec<u32>>,
+}
+
+impl Members {
+    pub(super) fn new(flash: &FlashGeometry, span: SuperblockSpan) -> Members {
+        Members {
+            flash: flash.clone(),
+            span,
+            dead: vec![false; flash.dies() as usize],
+            any_dead: false,
+            bad: BTreeMap::new(),
+            failing: BTreeMap::new(),
+        }
+    }
+
+    /// The flash beneath.
+    #[must_use]
+    pub fn flash(&self) -> &FlashGeometry {
+        &self.flash
+    }
+
+    /// The span of superblocks.
+    #[must_use]
+    pub fn span(&self) -> SuperblockSpan {
+        self.span
+    }
+
+    /// Whether any superblock holds less than a whole one.
+    #[inline]
+    #[must_use]
+    pub fn any_lost(&self) -> bool {
+        self.any_dead || !self.bad.is_empty()
+    }
+
+    /// Whether any die is known to be dead.
+    #[must_use]
+    pub fn any_dead(&self) -> bool {
+        self.any_dead
+    }
+
+    /// Whether any block is bad.
+    #[must_use]
+    pub fn any_bad(&self) -> bool {
+        !self.bad.is_empty()
+    }
+
+    /// The dies that are known to be dead, by number.
+    pub fn dead_dies(&self) -> impl Iterator<Item = DieId> + '_ {
+        let dies = (0..).map(DieId::new).zip(&self.dead);
+        dies.filter(|&(_, &dead)| dead).map(|(die, _)| die)
+    }
+
+    /// Whether a die is known to be dead.
+    #[must_use]
+    pub fn is_dead(&self, die: DieId) -> bool {
+        self.dead[die.at()]
+    }
+
+    pub(super) fn die_dies(&mut self, die: DieId) {
+        self.dead[die.at()] = true;
+        self.any_dead = true;
+    }
+
+    /// A die of a group of dies, by its number there.
+    fn die_in_group(&self, group: DieId, number: u32) -> DieId {
+        self.flash.die_at_turn(group.get() * self.span.dies + number)
+    }
+
+    /// The group of dies of a superblock.
+    fn group_of(&self, block: BlockId) -> DieId {
+        self.flash.die_of_volume(self.flash.die_of(self.flash.plane_of(self.flash.member(block, 0))))
+    }
+
+    /// Dies of a group that are not dead.
+    pub(in crate::ftl) fn alive(&self, group: DieId) -> u32 {
+        let dies = (0..self.span.dies).map(|number| self.die_in_group(group, number));
+        dies.filter(|&die| !self.is_dead(die)).count() as u32
+    }
+
+    fn die_of_member(&self, block: BlockId, member: u32) -> DieId {
+        self.flash.die_of(self.flash.plane_of(self.flash.member(block, member)))
+    }
+
+    /// Whether a member is on a dead die.
+    pub(in crate::ftl) fn is_on_dead_die(&self, block: BlockId, member: u32) -> bool {
+        self.any_dead && self.is_dead(self.die_of_member(block, member))
+    }
+
+    /// Whether a member holds no pages.
+    #[must_use]
+    pub fn is_lost(&self, block: BlockId, member: u32) -> bool {
+        self.bad_of(block).contains(&member) || self.is_on_dead_die(block, member)
+    }
+
+    /// The bad members of a superblock.
+    #[must_use]
+    pub fn bad_of(&self, block: BlockId) -> &[u32] {
+        self.bad.get(&block).map_or(&[], |bad| &bad[..])
+    }
+
+    /// All bad blocks.
+    pub fn bad_blocks(&self) -> impl Iterator<Item = BlockId> + '_ {
+        let all = self.bad.iter();
+        let blocks = all.flat_map(|(&block, bad)| bad.iter().map(move |&member| (block, member)));
+        blocks.map(|(block, member)| self.flash.member(block, member))
+    }
+
+    /// The members of a superblock that hold pages.
+    pub fn live(&self, block: BlockId) -> impl Iterator<Item = u32> + '_ {
+        (0..self.span.blocks()).filter(move |&member| !self.is_lost(block, member))
+    }
+
+    /// The blocks of a superblock that hold pages.
+    pub fn live_blocks(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+        self.live(block).map(move |member| self.flash.member(block, member))
+    }
+
+    /// Whether all dies of a superblock are known to be dead.
+    pub(in crate::ftl) fn is_gone(&self, block: BlockId) -> bool {
+        self.any_dead && self.alive(self.group_of(block)) == 0
+    }
+
+    /// A bit for each die of a group that is dead. Only stripes ask, and have no more dies than a word has bits.
+    pub(in crate::ftl) fn dead_set(&self, block: BlockId) -> u64 {
+        let group = self.group_of(block);
+        let dies = (0..self.span.dies).filter(|&number| self.is_dead(self.die_in_group(group, number)));
+        dies.fold(0, |set, number| set | 1 << number)
+    }
+
+    /// A bit for each die of a superblock whose block on a plane is bad.
+    pub(in crate::ftl) fn bad_set(&self, block: BlockId, plane: u32) -> u64 {
+        let on_plane = self.bad_of(block).iter().filter(|&&member| member % self.span.planes == plane);
+        on_plane.fold(0, |set, &member| set | 1 << (member / self.span.planes))
+    }
+
+    /// Flash pages of data that a superblock holds if it is opened now; with parity no more than it will.
+    pub(in crate::ftl) fn pages_of(&self, block: BlockId) -> u32 {
+        let (span, rows) = (self.span, self.flash.shape().pages_per_block);
+        if !self.any_lost() {
+            return rows * span.pages_in_row();
+        }
+        let on_plane = |plane: u32| {
+            let members = (0..span.dies).map(|die| die * span.planes + plane);
+            members.filter(|&member| !self.is_lost(block, member)).count() as u32
+        };
+        let of_stripes = |live: u32| match (span.has_parity, live) {
+            (false, live) => live * rows,
+            (true, 0) => 0,
+            // The last die holds data only where it would not have held the parity.
+            (true, 1) => rows - rows.div_ceil(span.dies),
+            (true, live) => (live - 1) * rows,
+        };
+        (0..span.planes).map(|plane| of_stripes(on_plane(plane))).sum()
+    }
+
+    /// Flash pages of data that any superblock of a group holds at least if it is opened now.
+    pub(in crate::ftl) fn least_pages(&self, group: DieId) -> u32 {
+        let (span, rows) = (self.span, self.flash.shape().pages_per_block);
+        let parity = if span.has_parity { span.planes } else { 0 };
+        let alive = if self.any_dead { self.alive(group) } else { span.dies } * span.planes;
+        let bad = if self.any_bad() { span.blocks() / 2 } else { 0 };
+        // A stripe has two pages at least, or it is the only one that is left.
+        rows * alive.saturating_sub(parity + bad).max(span.planes)
+    }
+
+    /// Notes that a member is bad after the next erase of its superblock.
+    pub(in crate::ftl) fn fails(&mut self, block: BlockId, member: u32) {
+        let failing = self.failing.entry(block).or_default();
+        if !failing.contains(&member) {
+            failing.push(member);
+        }
+    }
+
+    /// Notes that the member with this page is bad after the next erase of its superblock.
+    pub(in crate::ftl) fn page_fails(&mut self, page: Ppn) {
+        let (block, member) = self.flash.superblock_of(self.flash.block_of(page));
+        self.fails(block, member);
+    }
+
+    /// Whether a member is bad after the next erase.
+    pub(in crate::ftl) fn is_failing(&self, block: BlockId, member: u32) -> bool {
+        self.failing.get(&block).is_some_and(|failing| failing.contains(&member))
+    }
+
+    /// A superblock is erased: what failed on it before is forgotten. Returns those members.
+    pub(in crate::ftl) fn take_failing(&mut self, block: BlockId) -> Vec<u32> {
+        self.failing.remove(&block).unwrap_or_default()
+    }
+
+    /// A member is bad.
+    pub(in crate::ftl) fn turns_bad(&mut self, block: BlockId, member: u32) {
+        let bad = self.bad.entry(block).or_default();
+        if let Err(at) = bad.binary_search(&member) {
+            bad.insert(at, member);
+        }
+    }
+
+    /// No block is bad.
+    pub(in crate::ftl) fn forget_bad(&mut self) {
+        self.bad.clear();
+    }
+
+    /// Whether a superblock is worth keeping without its bad members.
+    pub(in crate::ftl) fn is_usable(&self, block: BlockId) -> bool {
+        let bad = self.bad_of(block);
+        let stripe_is_left = |plane: u32| self.span.dies - self.bad_set(block, plane).count_ones() > 1;
+        2 * bad.len() as u32 <= self.span.blocks()
+            && (!self.span.has_parity || (0..self.span.planes).all(stripe_is_left))
+    }
+
+    pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
+        let Members { flash: _, span: _, dead, any_dead: _, bad, failing } = self;
+        dead.iter().for_each(|&dead| out.flag(dead));
+        for lists in [bad, failing] {
+            out.number(lists.len() as u64);
+            for (block, members) in lists {
+                out.number(block.get());
+                out.list(members.iter().copied());
+            }
+        }
+    }
+
+    /// Loads what [`save`](Self::save) wrote. `may_fail` tells whether anything can fail on this device.
+    pub(in crate::ftl) fn load(
+        &mut self,
+        may_fail: bool,
+        from: &mut ImageReader<'_>,
+    ) -> Result<(), Damage> {
+        for dead in &mut self.dead {
+            *dead = from.flag("whether a die is dead")?;
+        }
+        self.any_dead = self.dead.contains(&true);
+        self.bad = self.load_lists("bad", from)?;
+        self.failing = self.load_lists("failing", from)?;
+        let lost = self.any_lost() || !self.failing.is_empty();
+        match lost && !may_fail {
+            true => Err(Damage::new(
+                "dies have died, or blocks are bad: a device without faults can't continue",
+            )),
+            false => Ok(()),
+        }
+    }
+
+    fn load_lists(
+        &self,
+        what: &str,
+        from: &mut ImageReader<'_>,
+    ) -> Result<BTreeMap<BlockId, Vec<u32>>, Damage> {
+        let all = u64::from(self.flash.volume().blocks());
+        let mut lists = BTreeMap::new();
+        for _ in 0..from.below(all + 1, "the number of superblocks with such blocks")? {
+            let block = BlockId::new(from.below(all, "a superblock")?);
+            let mut members = from.list(self.span.blocks(), "a block of a superblock")?;
+            members.sort_unstable();
+            members.dedup();
+            if members.is_empty() || lists.insert(block, members).is_some() {
+                return Err(Damage(format!("{block:?} is listed twice as {what}, or with nothing")));
+            }
+        }
+        Ok(lists)
+    }
+}
