@@ -185,11 +185,14 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// is settled now.
     #[inline(never)]
     fn page_left_die(&mut self, id: CommandId) {
-        read::left_die(id, &mut self.base);
-        // DRAM keeps it from now on. A hit meanwhile does not wait for the engine.
-        let service = self.base.kernel.flash.command(id).owner.service;
-        if matches!(service, ServiceId::READS | ServiceId::READ_AHEAD) {
-            self.keep_or_cache(id);
+        // A stripe is not erased before its pages are decoded, and computes what is unreadable.
+        if self.base.kernel.ftl.stripes().is_none() {
+            read::left_die(id, &mut self.base);
+            // DRAM keeps it from now on. A hit meanwhile does not wait for the engine.
+            let service = self.base.kernel.flash.command(id).owner.service;
+            if matches!(service, ServiceId::READS | ServiceId::READ_AHEAD) {
+                self.keep_or_cache(id);
+            }
         }
         let die = self.base.kernel.flash.die_of(id);
         if self.base.wakes != Signals::NONE {

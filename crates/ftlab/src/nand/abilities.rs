@@ -108,9 +108,8 @@ impl Row {
     /// Returns a row with its first page. Nothing ensures that the open blocks have the same number.
     #[must_use]
     pub fn new(geometry: &FlashGeometry, address: AddressRule, page: Ppn) -> Row {
-        let block = geometry.block_of(page);
+        let (block, unit) = geometry.place_of(page);
         let plane = geometry.plane_of(block);
-        let unit = page.get() - geometry.page_at(block, 0).get();
         let mut row = Row {
             die: geometry.die_of(plane),
             taken: 0,

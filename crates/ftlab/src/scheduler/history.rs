@@ -165,10 +165,7 @@ impl CellHistory {
                 programmed.program(&at, known, command.found.from_before, now);
             }
             Kind::Erase => {
-                let units = sheet.geometry.units_per_block();
-                let firsts = (0..units).step_by(sheet.geometry.units_per_page() as usize);
-                let pages = firsts.map(|unit| sheet.geometry.page_at(at.block, unit));
-                programmed.erase(at.block, pages.map(|page| sheet.geometry.flash_page_of(page)));
+                programmed.erase(at.block, sheet.geometry.flash_pages_of(at.block));
             }
         }
     }

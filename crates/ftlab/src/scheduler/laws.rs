@@ -233,8 +233,8 @@ impl FlashLaws {
             Kind::Read => self.classes.reads(flash_page, command.found.effort),
             Kind::Program | Kind::Copyback => self.classes.programs(flash_page, command.class()),
             Kind::Erase => {
-                let pages = self.geometry.shape().pages_per_block;
-                self.classes.erases(flash_page, pages);
+                let block = self.geometry.block_of(a.page);
+                self.classes.erases(self.geometry.flash_pages_of(block));
             }
         }
     }

@@ -57,6 +57,13 @@ impl FlashGeometry {
         self.block_in(interleave.member(group, number), index)
     }
 
+    /// The numbers of the flash pages of a block.
+    pub fn flash_pages_of(&self, block: BlockId) -> impl Iterator<Item = u32> + '_ {
+        let rows = 0..self.shape().pages_per_block;
+        let firsts = rows.map(move |row| self.page_at(block, row * self.units_per_page()));
+        firsts.map(|page| self.flash_page_of(page))
+    }
+
     /// The first page of each block of a block of the volume.
     pub fn first_pages(&self, block: BlockId) -> impl Iterator<Item = Ppn> + '_ {
         self.blocks_of_superblock(block).map(|block| self.page_at(block, 0))

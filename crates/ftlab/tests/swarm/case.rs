@@ -35,7 +35,7 @@ fn of_the_flash(path: &str) -> bool {
         "ftl.slc_cache.policy",
         "ftl.slc_cache.blocks",
     ];
-    const SEAMS: [&str; 3] = ["ftl.mapping", "ftl.placement", "ftl.parity"];
+    const SEAMS: [&str; 4] = ["ftl.mapping", "ftl.placement", "ftl.parity", "ftl.superblock"];
     SHAPE.contains(&path) || SEAMS.iter().any(|seam| path.starts_with(seam))
 }
 

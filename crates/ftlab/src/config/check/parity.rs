@@ -46,10 +46,8 @@ impl Checker<'_, '_> {
         let dies = shape.channels * shape.chips_per_channel * shape.dies_per_chip;
         let span = self.options.ftl.superblock.span(dies, shape.planes_per_die);
         let Some(span) = span.filter(|span| span.dies != width) else { return };
-        let message = format!(
-            "superblocks of {} dies have stripes of as many, not of {width}",
-            span.dies
-        );
+        let message =
+            format!("superblocks of {} dies have stripes of as many, not of {width}", span.dies);
         let remedy = match span.dies {
             2..=MOST_DIES => format!("set {WIDTH} to {}", span.dies),
             _ => format!(

@@ -231,11 +231,6 @@ impl<P: Probe, C: Contents> Base<P, C> {
 /// read any more.
 pub(in crate::device) fn left_die<C: Contents>(id: CommandId, on: &mut Base<impl Probe, C>) {
     let whole = on.kernel.whole_of(id);
-    if on.kernel.ftl.stripes().is_some() {
-        // Nothing is erased before the page is done, and what is unreadable may be computed.
-        on.reads.ahead.pages.retain(|&(_, known)| known != whole);
-        return;
-    }
     if C::MOVES && !on.plant.is(Canary::LookedUpWhenDecoded) {
         let reads = on.reads.fetched.of(whole);
         reads.iter_mut().for_each(|read| read.deliver(&mut on.kernel.contents));

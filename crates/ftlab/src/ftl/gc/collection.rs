@@ -239,8 +239,8 @@ pub(in crate::ftl) fn erasing(plane: PlaneId, ftl: &mut Ftl) {
 
 /// The victim is empty: frees or retires it, and credits the host.
 pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut Ftl) {
-    let erased = erases_victim(run.purpose, ftl)
-        && !failing::erase_fails(run.victim, run.erase_failed, ftl);
+    let erased =
+        erases_victim(run.purpose, ftl) && !failing::erase_fails(run.victim, run.erase_failed, ftl);
     if ftl.blocks.is_slc(run.victim) {
         slc::cache::slc_emptied(run.victim, erased, ftl);
     }

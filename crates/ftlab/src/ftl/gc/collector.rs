@@ -302,7 +302,9 @@ impl Collector {
                 None if any(S, RARE) && map_pages::map_is_behind(plane, &on.ftl) => {
                     map_pages::update_map_of(plane, &mut on.ftl)
                 }
-                None if !collection::erases_victim(purpose, &on.ftl) => return self.ended::<S>(plane, on),
+                None if !collection::erases_victim(purpose, &on.ftl) => {
+                    return self.ended::<S>(plane, on);
+                }
                 None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
                 None => {
                     collection::erasing(plane, &mut on.ftl);

@@ -73,6 +73,9 @@ impl Collector {
         let program = on.flash.prepare(program);
         self.sources.copy_row(failed, program);
         want_failed(&mut on.ftl);
+        if let Some(row) = self.rows.get_mut(plane.at()) {
+            row.reading += 1;
+        }
         self.copy_is_read::<S>(plane, program, on);
     }
 

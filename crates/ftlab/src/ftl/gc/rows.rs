@@ -7,7 +7,7 @@ use crate::ftl::streams::WriteStream;
 use crate::ftl::superblock::rows::left_in_row;
 use crate::ftl::{FlashContents, Ftl, Kernel, room};
 use crate::nand::Kind;
-use crate::scheduler::{CommandId, Probe};
+use crate::scheduler::{Command, CommandId, Probe};
 use crate::units::{DieId, PlaneId};
 
 /// The copies of a plane that are being read, or wait to be placed.
@@ -96,13 +96,15 @@ impl Collector {
     ) {
         let mut row = vec![first];
         let units = on.ftl.geometry.units_per_page();
+        // A row is on one die: what follows on another may be behind the parity of this one.
+        let die_of = |command: &Command| on.flash.geometry().die_of_page(command.page);
         let mut last = on.flash.command(first);
         while let Some(&(_, next)) = self.held[die.at()].front() {
             let command = on.flash.command(next);
             let beside = command.kind == Kind::Program
                 && last.kind == Kind::Program
                 && command.page.get() == last.page.get() + units
-                && on.flash.die_of(next) == on.flash.die_of(first);
+                && die_of(command) == die_of(last);
             if !beside {
                 break;
             }

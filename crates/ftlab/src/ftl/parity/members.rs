@@ -26,7 +26,8 @@ impl Stripes {
 
     /// Whether a member of a stripe is on a die that is known to be dead.
     pub(super) fn is_on_dead_die(&self, stripe: Stripe, member: u32, known: &Members) -> bool {
-        known.any_dead() && known.is_dead(self.layout.die_of(self.layout.group_of_block(stripe.block), member))
+        known.any_dead()
+            && known.is_dead(self.layout.die_of(self.layout.group_of_block(stripe.block), member))
     }
 
     /// A bit for each member that held no page when the stripe was begun; if it has not begun, as of now.
@@ -70,7 +71,8 @@ impl Stripes {
 
     /// A die of the group of an open superblock dies, of which so many units are taken.
     pub(in crate::ftl) fn note_open(&mut self, block: BlockId, taken: u32) {
-        let (planes, in_row) = (self.layout.planes(), self.layout.planes() * (self.layout.width() - 1));
+        let (planes, in_row) =
+            (self.layout.planes(), self.layout.planes() * (self.layout.width() - 1));
         let pages = taken / self.layout.volume().units_per_page();
         let begun = pages / in_row * planes + (pages % in_row).min(planes);
         self.narrow.entry(block).or_insert(Narrow { begun, dead: Vec::new() });

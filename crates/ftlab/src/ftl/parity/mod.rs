@@ -239,10 +239,12 @@ impl Stripes {
             let stripe = Stripe { block, number: row * planes + plane };
             let parity = self.parity_of(stripe, known);
             let place = layout.place_of(stripe, member).filter(|_| parity != Some(member));
-            let is_begun = place.is_some_and(|place| place * planes + plane < begun);
+            let is_taken = |place: u32| place * planes + plane < begun;
+            let is_begun = place.is_some_and(is_taken);
             // The parity of a full stripe follows its last page.
-            let last = planes * (layout.width() - 2) + plane;
-            let has_parity = parity == Some(member) && (begun > last || known.any_lost());
+            let waits = |place: u32| !is_taken(place) && self.is_page(stripe, place, known);
+            let is_full = is_taken(0) && !(0..layout.width() - 1).any(waits);
+            let has_parity = parity == Some(member) && is_full;
             (layout.flash().member(block, at), row + u32::from(is_begun || has_parity))
         })
     }

@@ -23,7 +23,9 @@ impl Stripes {
                 self.under_way[stripe.block.at()] += 1;
                 let needs_flash = on.ftl.features.members().is_some_and(|known| {
                     self.is_on_dead_die(stripe, member, known)
-                        && self.rest_of(page, known).is_some_and(|rest| self.on_flash_of(&rest) != 0)
+                        && self
+                            .rest_of(page, known)
+                            .is_some_and(|rest| self.on_flash_of(&rest) != 0)
                 });
                 if !(needs_flash && self.begins_to_compute(id, on)) {
                     on.flash.submit(on.now, id);
@@ -182,10 +184,8 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// A command of a page of data is done on flash. Returns whether it goes on, because its page is computed.
     pub(crate) fn goes_on(&mut self, id: CommandId) -> bool {
         let Owner { service, .. } = self.flash.command(id).owner;
-        let is_own = matches!(
-            service,
-            ServiceId::STRIPES | ServiceId::SUPERBLOCKS | ServiceId::JOURNAL
-        );
+        let is_own =
+            matches!(service, ServiceId::STRIPES | ServiceId::SUPERBLOCKS | ServiceId::JOURNAL);
         !is_own && self.with_stripes(|stripes, kernel| stripes.goes_on(id, kernel)).unwrap_or(false)
     }
 }

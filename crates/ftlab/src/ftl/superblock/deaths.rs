@@ -119,7 +119,9 @@ pub(in crate::ftl) fn leave_out(first: Ppn, ftl: &mut Ftl) -> bool {
 
 /// If the valid pages exceed what all groups can hold, some of which have lost dies, the device takes no more writes.
 pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
-    if ftl.health.life.is_none() || !ftl.features.members().is_some_and(|members| members.any_dead()) {
+    if ftl.health.life.is_none()
+        || !ftl.features.members().is_some_and(|members| members.any_dead())
+    {
         return;
     }
     let demand = Demand { logical_pages: 0, ..life::demand(ftl) };
@@ -138,8 +140,11 @@ fn room_of(plane: PlaneId, without: u32, ftl: &Ftl) -> u64 {
     let page = ftl.geometry.units_per_page();
     let own = crate::ftl::slc::cache::native_blocks(ftl);
     let blocks = (0..own).map(|index| ftl.geometry.block_in(plane, index));
-    let in_use = blocks.filter(|&block| ftl.is_in_use(block) && ftl.blocks.state(block) != BlockState::Failing);
-    let mut room: Vec<u32> = in_use.map(|block| (room::pages_to_fill(block, ftl) * page + 1).saturating_sub(page)).collect();
+    let in_use = blocks
+        .filter(|&block| ftl.is_in_use(block) && ftl.blocks.state(block) != BlockState::Failing);
+    let mut room: Vec<u32> = in_use
+        .map(|block| (room::pages_to_fill(block, ftl) * page + 1).saturating_sub(page))
+        .collect();
     room.sort_unstable();
     let kept = room.len().saturating_sub(without as usize);
     room[..kept].iter().map(|&units| u64::from(units)).sum()

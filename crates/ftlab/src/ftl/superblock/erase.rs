@@ -12,9 +12,8 @@ impl SuperblockState {
     /// the erase fails.
     fn to_erase(&self, block: BlockId) -> Vec<Ppn> {
         let members = &self.members;
-        let is_spared = |member: u32| {
-            members.is_lost(block, member) || members.is_failing(block, member)
-        };
+        let is_spared =
+            |member: u32| members.is_lost(block, member) || members.is_failing(block, member);
         let is_gone = members.is_gone(block);
         let all = members.flash().first_pages(block).zip(0..);
         all.filter(|&(_, member)| is_gone || !is_spared(member)).map(|(first, _)| first).collect()
@@ -56,7 +55,8 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         let id = CommandId::new(owner.token);
         let die = self.flash.die_of(part);
         let state = self.ftl.features.superblock.as_deref_mut()?;
-        let (block, member) = state.members.flash().superblock_of(state.members.flash().block_of(page));
+        let (block, member) =
+            state.members.flash().superblock_of(state.members.flash().block_of(page));
         // A dead die costs the superblock nothing more than it has lost with it, unless all its dies are dead.
         let whole = self.flash.command_mut(id);
         match (found.failed, state.members.is_dead(die)) {

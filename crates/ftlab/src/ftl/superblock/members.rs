@@ -93,7 +93,8 @@ impl Members {
 
     /// The group of dies of a superblock.
     fn group_of(&self, block: BlockId) -> DieId {
-        self.flash.die_of_volume(self.flash.die_of(self.flash.plane_of(self.flash.member(block, 0))))
+        self.flash
+            .die_of_volume(self.flash.die_of(self.flash.plane_of(self.flash.member(block, 0))))
     }
 
     /// Dies of a group that are not dead.
@@ -148,13 +149,15 @@ impl Members {
     /// A bit for each die of a group that is dead. Only stripes ask, and have no more dies than a word has bits.
     pub(in crate::ftl) fn dead_set(&self, block: BlockId) -> u64 {
         let group = self.group_of(block);
-        let dies = (0..self.span.dies).filter(|&number| self.is_dead(self.die_in_group(group, number)));
+        let dies =
+            (0..self.span.dies).filter(|&number| self.is_dead(self.die_in_group(group, number)));
         dies.fold(0, |set, number| set | 1 << number)
     }
 
     /// A bit for each die of a superblock whose block on a plane is bad.
     pub(in crate::ftl) fn bad_set(&self, block: BlockId, plane: u32) -> u64 {
-        let on_plane = self.bad_of(block).iter().filter(|&&member| member % self.span.planes == plane);
+        let on_plane =
+            self.bad_of(block).iter().filter(|&&member| member % self.span.planes == plane);
         on_plane.fold(0, |set, &member| set | 1 << (member / self.span.planes))
     }
 
@@ -228,7 +231,8 @@ impl Members {
     /// Whether a superblock is worth keeping without its bad members.
     pub(in crate::ftl) fn is_usable(&self, block: BlockId) -> bool {
         let bad = self.bad_of(block);
-        let stripe_is_left = |plane: u32| self.span.dies - self.bad_set(block, plane).count_ones() > 1;
+        let stripe_is_left =
+            |plane: u32| self.span.dies - self.bad_set(block, plane).count_ones() > 1;
         2 * bad.len() as u32 <= self.span.blocks()
             && (!self.span.has_parity || (0..self.span.planes).all(stripe_is_left))
     }
@@ -279,7 +283,9 @@ impl Members {
             members.sort_unstable();
             members.dedup();
             if members.is_empty() || lists.insert(block, members).is_some() {
-                return Err(Damage(format!("{block:?} is listed twice as {what}, or with nothing")));
+                return Err(Damage(format!(
+                    "{block:?} is listed twice as {what}, or with nothing"
+                )));
             }
         }
         Ok(lists)

@@ -113,11 +113,7 @@ impl SuperblockState {
     #[must_use]
     pub fn of(flash: &FlashGeometry) -> Option<SuperblockState> {
         let members = Members::new(flash, flash.superblocks()?);
-        Some(SuperblockState {
-            members,
-            erasing: BTreeMap::new(),
-            untold: UntoldErases::default(),
-        })
+        Some(SuperblockState { members, erasing: BTreeMap::new(), untold: UntoldErases::default() })
     }
 
     pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {

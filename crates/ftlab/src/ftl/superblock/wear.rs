@@ -97,7 +97,8 @@ pub(in crate::ftl) fn is_factory_bad(
 
 /// After a load, counts the lost blocks of a plane.
 pub(in crate::ftl) fn recount_losses(plane: PlaneId, ftl: &mut Ftl) {
-    let (Some(members), Some(life)) = (ftl.features.superblock.as_ref().map(|it| &it.members), &mut ftl.health.life)
+    let (Some(members), Some(life)) =
+        (ftl.features.superblock.as_ref().map(|it| &it.members), &mut ftl.health.life)
     else {
         return;
     };

@@ -103,8 +103,10 @@ pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
 pub(in crate::ftl) fn parity_failed(page: Ppn, ftl: &mut Ftl) {
     let Some(state) = &mut ftl.features.superblock else { return };
     let flash = state.members.flash();
-    let (block, is_dead) =
-        (flash.superblock_of(flash.block_of(page)).0, state.members.is_dead(flash.die_of_page(page)));
+    let (block, is_dead) = (
+        flash.superblock_of(flash.block_of(page)).0,
+        state.members.is_dead(flash.die_of_page(page)),
+    );
     let plane = ftl.geometry.plane_of(block);
     let Some(life) = ftl.health.life.as_mut() else { return };
     life.losses.program_failures += 1;

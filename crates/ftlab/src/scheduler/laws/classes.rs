@@ -20,8 +20,8 @@ impl Classes {
     }
 
     /// Records that flash pages are erased.
-    pub(super) fn erases(&mut self, first: u32, flash_pages: u32) {
-        for flash_page in first..first + flash_pages {
+    pub(super) fn erases(&mut self, flash_pages: impl Iterator<Item = u32>) {
+        for flash_page in flash_pages {
             self.seen.remove(&flash_page);
         }
     }

@@ -91,7 +91,8 @@ fn deaths_lose_nothing_that_parity_covers() {
                 return Err(format!("{} reads found nothing", bench.unreadable));
             }
             let counts = *bench.device.ftl().stripes().expect("there is parity").counts();
-            let spared = bench.device.ftl().superblock().expect("stripes have them").spared_erases();
+            let spared =
+                bench.device.ftl().superblock().expect("stripes have them").spared_erases();
             let dead = bench.device.ftl().dead_dies_on_flash().len();
             let ended = bench.device.end_of_life().is_some();
             met.note([
