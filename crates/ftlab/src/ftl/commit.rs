@@ -72,8 +72,8 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
-        if let Some(stripes) = &mut self.features.stripes {
-            stripes.closes(block);
+        if let (Some(stripes), Some(state)) = (&mut self.features.stripes, &self.features.superblock) {
+            stripes.closes(block, &state.members);
         }
         let plane = self.geometry.plane_of(block);
         if self.health.dead.is_some() {

@@ -104,6 +104,17 @@ impl Faults {
         Faults { key: 0, options, endurance: Unlimited.into() }
     }
 
+    /// Whether blocks may go bad in use.
+    #[must_use]
+    pub fn turns_blocks_bad(&self) -> bool {
+        let FaultOptions { program_failures, erase_failures, schedule, .. } = &self.options;
+        let fails = |one: &Scheduled| !one.fault.is_for_good() && one.fault.costs_blocks();
+        *program_failures > 0
+            || *erase_failures > 0
+            || !self.endurance.is_unlimited()
+            || schedule.iter().any(fails)
+    }
+
     /// The key of all draws. An image keeps it, so that its weak blocks stay the same.
     #[must_use]
     pub fn key(&self) -> u64 {

@@ -109,9 +109,11 @@ fn plain(op: Op, range: Range<u64>) -> Command {
     Command { op, range, stream: 0, fua: false }
 }
 
-/// Where nothing fails, the parity of a closed stripe covers all of the stripe.
+/// Where nothing fails, and no block is closed early because its data is old, the parity of a closed stripe covers all of
+/// the stripe.
 fn covered_at_least(device: &Device<(), Versions>) -> usize {
-    let stripes = device.ftl().stripes().filter(|_| device.ftl().life().is_none());
+    let whole = device.ftl().life().is_none() && device.ftl().refreshes().is_none();
+    let stripes = device.ftl().stripes().filter(|_| whole);
     stripes.map_or(0, |stripes| stripes.layout().width() as usize - 1)
 }
 

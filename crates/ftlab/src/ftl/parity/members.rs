@@ -144,10 +144,18 @@ impl Stripes {
     }
 
     /// A superblock is not filled further. Its last stripe may not be full, if its data was too old to add to.
-    pub(in crate::ftl) fn closes(&mut self, block: BlockId) {
+    pub(in crate::ftl) fn closes(&mut self, block: BlockId, known: &Members) {
         let all = Stripe { block, number: 0 }..=Stripe { block, number: u32::MAX };
         let open = self.running.range(all).filter(|(_, running)| running.waits());
-        self.due.extend(open.map(|(&stripe, _)| stripe));
+        let open: Vec<(Stripe, u64)> = open.map(|(&at, running)| (at, running.covered)).collect();
+        for (stripe, covered) in open {
+            let parity = self.parity_of(stripe, known);
+            let is_left = |member: &u32| covered >> member & 1 == 0 && Some(*member) != parity;
+            for member in (0..self.layout.width()).filter(is_left) {
+                self.missing.entry((stripe, member)).or_insert(Missing::LeftOut);
+            }
+            self.due.push(stripe);
+        }
     }
 
     /// Finds all stripes that get no more pages.

@@ -241,10 +241,13 @@ impl Stripes {
             let place = layout.place_of(stripe, member).filter(|_| parity != Some(member));
             let is_taken = |place: u32| place * planes + plane < begun;
             let is_begun = place.is_some_and(is_taken);
-            // The parity of a full stripe follows its last page.
-            let waits = |place: u32| !is_taken(place) && self.is_page(stripe, place, known);
-            let is_full = is_taken(0) && !(0..layout.width() - 1).any(waits);
-            let has_parity = parity == Some(member) && is_full;
+            let has_page = |place: u32| is_taken(place) && self.is_page(stripe, place, known);
+            // The parity follows the last page.
+            let is_done = || match self.running.get(&stripe) {
+                Some(running) => !running.waits(),
+                None => (0..layout.width() - 1).any(has_page),
+            };
+            let has_parity = parity == Some(member) && is_done();
             (layout.flash().member(block, at), row + u32::from(is_begun || has_parity))
         })
     }

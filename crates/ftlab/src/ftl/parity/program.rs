@@ -61,6 +61,20 @@ impl Stripes {
         }
     }
 
+    /// A page is about to be programmed. If blocks are lost, earlier stripes of its superblock may get no more pages, and
+    /// their parity goes first.
+    pub(super) fn makes_way<P: Probe, C: FlashContents>(
+        &mut self,
+        id: CommandId,
+        on: &mut Kernel<P, C>,
+    ) {
+        if on.ftl.features.members().is_some_and(Members::any_lost) {
+            let (stripe, _) = self.layout.stripe_of(on.flash.command(id).page);
+            self.close_before(stripe);
+            self.program_due(on);
+        }
+    }
+
     /// A page is submitted to be programmed. Notes what the parity covers, and whether its stripe is full by it.
     pub(super) fn covers<P: Probe, C: FlashContents>(
         &mut self,
@@ -72,9 +86,6 @@ impl Stripes {
         let (stripe, place) = self.layout.stripe_of(page);
         let member = self.layout.member_at(stripe, place);
         self.under_way[stripe.block.at()] += 1;
-        if known.any_lost() {
-            self.close_before(stripe);
-        }
         let data = self.layout.width() - 1;
         let is_last = !(place + 1..data).any(|place| self.is_page(stripe, place, known));
         let is_dead = self.is_on_dead_die(stripe, member, known);

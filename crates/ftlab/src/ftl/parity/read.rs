@@ -32,6 +32,7 @@ impl Stripes {
                 }
             }
             Kind::Program => {
+                self.makes_way(id, on);
                 self.covers(id, on);
                 on.flash.submit(on.now, id);
                 self.program_due(on);
@@ -41,15 +42,24 @@ impl Stripes {
         }
     }
 
-    /// Submits a row of programs, and then the parity of the stripes that they fill.
+    /// Submits rows of programs, and behind each the parity of the stripes that it fills: the next one may be on top of it.
     pub(in crate::ftl) fn submit_row<P: Probe, C: FlashContents>(
         &mut self,
         row: &[CommandId],
         on: &mut Kernel<P, C>,
     ) {
-        row.iter().for_each(|&id| self.covers(id, on));
-        on.flash.submit_row::<{ skills::ALL }>(on.now, row);
-        self.program_due(on);
+        let mut rest = row;
+        while let Some(&first) = rest.first() {
+            let die_of = |id| on.flash.geometry().die_of_page(on.flash.command(id).page);
+            let die = die_of(first);
+            let together = rest.iter().take_while(|&&id| die_of(id) == die).count();
+            let (row, others) = rest.split_at(together);
+            row.iter().for_each(|&id| self.makes_way(id, on));
+            row.iter().for_each(|&id| self.covers(id, on));
+            on.flash.submit_row::<{ skills::ALL }>(on.now, row);
+            self.program_due(on);
+            rest = others;
+        }
     }
 
     fn submit_erase<P: Probe, C: FlashContents>(

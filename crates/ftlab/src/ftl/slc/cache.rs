@@ -220,7 +220,8 @@ pub(in crate::ftl) fn slc_holds(plane: PlaneId, ftl: &Ftl) -> bool {
 pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
     let (step, whole) = (ftl.geometry.units_per_page(), ftl.blocks.slc_units());
     let state = &mut ftl.space.planes[plane.at()];
-    let (block, unit) = match state.next_page(WriteStream::SLC, step, whole) {
+    let begun = state.next_page(WriteStream::SLC, step, whole);
+    let (block, unit) = match begun {
         Some(place) => place,
         None => {
             open_slc_block(plane, ftl)?;
@@ -234,7 +235,7 @@ pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
     if let Some(cache) = &mut ftl.features.slc {
         cache.writable.next_unit[plane.at()] = if next == whole { 0 } else { next };
     }
-    if unit == 0 || next == whole {
+    if begun.is_none() || next == whole {
         crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     }
     Some(ftl.geometry.page_at(block, unit))

@@ -21,11 +21,13 @@ impl Ftl {
         }
     }
 
-    /// Whether blocks may skip pages, because stripes have lost all their dies but one.
+    /// Whether blocks may skip pages, because stripes have lost all their dies but one, or all but bad blocks of one.
     pub(crate) fn leaves_pages_out(&self) -> bool {
         let Some(members) = self.features.members() else { return false };
         let groups = (0..self.geometry.dies()).map(DieId::new);
-        let alone = |group| members.alive(group) == 1 || members.any_bad();
+        let life = self.health.life.as_ref();
+        let bad = members.any_bad() || life.is_some_and(|life| life.faults.turns_blocks_bad());
+        let alone = |group| bad || members.alive(group) == 1;
         members.span().has_parity && members.any_dead() && groups.into_iter().any(alone)
     }
 

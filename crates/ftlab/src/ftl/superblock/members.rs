@@ -261,10 +261,10 @@ impl Members {
         self.any_dead = self.dead.contains(&true);
         self.bad = self.load_lists("bad", from)?;
         self.failing = self.load_lists("failing", from)?;
-        let lost = self.any_lost() || !self.failing.is_empty();
-        match lost && !may_fail {
+        match self.any_dead && !may_fail {
             true => Err(Damage::new(
-                "dies have died, or blocks are bad: a device without faults can't continue",
+                "dies have died: a device on which nothing fails can't go on without them; keep nand.faults as it is in \
+                 the image",
             )),
             false => Ok(()),
         }

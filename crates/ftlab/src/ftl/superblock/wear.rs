@@ -25,11 +25,14 @@ pub(in crate::ftl) fn program_fails(first: Ppn, ftl: &Ftl) -> bool {
 /// Returns whether it is used further.
 pub(in crate::ftl) fn settle(block: BlockId, ftl: &mut Ftl) -> bool {
     let erases = ftl.blocks.erases(block);
-    let (Some(state), Some(life)) = (&mut ftl.features.superblock, &mut ftl.health.life) else {
-        return true;
-    };
+    let Some(state) = &mut ftl.features.superblock else { return true };
     let members = &mut state.members;
     let before = members.take_failing(block);
+    let Some(life) = &mut ftl.health.life else {
+        // An image brought them, and nothing else fails here.
+        before.into_iter().for_each(|member| members.turns_bad(block, member));
+        return members.is_usable(block);
+    };
     let live: Vec<u32> = members.live(block).collect();
     for member in live {
         let at = members.flash().member(block, member);

@@ -149,13 +149,13 @@ pub(in crate::ftl) fn settle_failing(block: BlockId, ftl: &mut Ftl) {
 pub(in crate::ftl) fn erase_fails(block: BlockId, failed: bool, ftl: &mut Ftl) -> bool {
     let plane = ftl.geometry.plane_of(block);
     let is_dead = dies::is_dead_plane(plane, ftl);
-    let Some(life) = ftl.health.life.as_mut() else { return false };
     if ftl.features.superblock.is_some() {
         return match is_dead {
             true => superblock::wear::lost_with_dies(ftl),
             false => !superblock::wear::settle(block, ftl),
         };
     }
+    let Some(life) = ftl.health.life.as_mut() else { return false };
     let fails = failed || life.faults.erase_fails(block, ftl.blocks.erases(block));
     if fails {
         life.losses.erase_failures += 1;
