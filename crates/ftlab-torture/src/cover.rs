@@ -61,9 +61,8 @@ impl Missing {
 
     fn is_one_of_each(&self, layout: &StripeLayout) -> bool {
         let none = BTreeSet::new();
-        let of_dies = |stripe: &Stripe| {
-            self.dies.get(&layout.group_of_block(stripe.block)).unwrap_or(&none)
-        };
+        let of_dies =
+            |stripe: &Stripe| self.dies.get(&layout.group_of_block(stripe.block)).unwrap_or(&none);
         self.dies.values().all(|dies| dies.len() == 1)
             && self.pages.iter().all(|(stripe, pages)| pages.union(of_dies(stripe)).count() == 1)
     }

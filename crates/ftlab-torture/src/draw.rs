@@ -140,7 +140,10 @@ const TOGETHER: [Together; 16] = [
         ("ftl.gc.copyback", &["off"]),
         ("ftl.recovery.policy", &["none"]),
         ("ftl.cost.rewrite", &["off"]),
-        ("nand.faults.schedule", &["2ms: die 0 dies", "9ms: die 1 dies", "1ms: next program of block 3 fails"]),
+        (
+            "nand.faults.schedule",
+            &["2ms: die 0 dies", "9ms: die 1 dies", "1ms: next program of block 3 fails"],
+        ),
         ("nand.chips_per_channel", &["2", "3"]),
     ],
     &[

@@ -40,11 +40,7 @@ pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Set
 }
 
 /// Draws faults that parity covers, or any faults.
-fn faults(
-    stream: &mut Stream,
-    layout: &StripeLayout,
-    options: &FaultOptions,
-) -> Vec<Scheduled> {
+fn faults(stream: &mut Stream, layout: &StripeLayout, options: &FaultOptions) -> Vec<Scheduled> {
     let beyond = stream.below(BEYOND) == 0;
     let (dies, count) = (stream.below(4), 1 + stream.below(MOST));
     let mut options = FaultOptions { schedule: Vec::new(), ..options.clone() };

@@ -72,7 +72,9 @@ impl Ftl {
     #[cold]
     pub(in crate::ftl) fn close(&mut self, block: BlockId) {
         self.blocks.close(block);
-        if let (Some(stripes), Some(state)) = (&mut self.features.stripes, &self.features.superblock) {
+        if let (Some(stripes), Some(state)) =
+            (&mut self.features.stripes, &self.features.superblock)
+        {
             stripes.closes(block, &state.members);
         }
         let plane = self.geometry.plane_of(block);

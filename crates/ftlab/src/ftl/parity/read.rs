@@ -50,9 +50,13 @@ impl Stripes {
     ) {
         let mut rest = row;
         while let Some(&first) = rest.first() {
-            let die_of = |id| on.flash.geometry().die_of_page(on.flash.command(id).page);
-            let die = die_of(first);
-            let together = rest.iter().take_while(|&&id| die_of(id) == die).count();
+            let place_of = |id| {
+                let page = on.flash.command(id).page;
+                let row = self.layout.row_of(self.layout.stripe_of(page).0);
+                (on.flash.geometry().die_of_page(page), row)
+            };
+            let place = place_of(first);
+            let together = rest.iter().take_while(|&&id| place_of(id) == place).count();
             let (row, others) = rest.split_at(together);
             row.iter().for_each(|&id| self.makes_way(id, on));
             row.iter().for_each(|&id| self.covers(id, on));
