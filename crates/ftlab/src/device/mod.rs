@@ -45,12 +45,13 @@ use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
+use crate::ftl::journal::Unindexed;
 use crate::ftl::service::Signals;
 use crate::ftl::slc;
 use crate::ftl::wear::dies;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
-use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
+use crate::scheduler::{CommandId, Flash, Kind, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::Canary;
 
@@ -206,13 +207,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             next = self.base.kernel.flash.companion::<S>(id);
             let Kernel { now, flash, .. } = &mut self.base.kernel;
             let sequence = flash.command(id).sequence();
-            let is_bad = flash.command(id).found.is_bad();
             flash.probe_mut().note(*now, Note::Done { sequence });
-            let failures = self.base.failures();
-            self.command_done::<S>(id);
-            if P::ACTIVE && (is_bad || self.base.failures() > failures) {
-                let Kernel { now, flash, .. } = &mut self.base.kernel;
-                flash.probe_mut().note(*now, Note::Failed { sequence });
+            if !(any(S, RARE) && self.base.waits_for_index(id)) {
+                self.command_counts::<S>(id);
             }
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
@@ -220,6 +217,36 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.die_is_done(die);
         }
         self.base.tell_levels();
+    }
+
+    /// A command that is done has its effect.
+    #[inline(always)]
+    fn command_counts<const S: Skills>(&mut self, id: CommandId) {
+        let command = self.base.kernel.flash.command(id);
+        let (sequence, is_bad) = (command.sequence(), command.found.is_bad());
+        let failures = self.base.failures();
+        self.command_done::<S>(id);
+        if P::ACTIVE && (is_bad || self.base.failures() > failures) {
+            let Kernel { now, flash, .. } = &mut self.base.kernel;
+            flash.probe_mut().note(*now, Note::Failed { sequence });
+        }
+    }
+
+    /// Programs that were done before are in the index. They count now, unless their die was found dead meanwhile.
+    fn programs_are_indexed(&mut self) {
+        let Some(journal) = &mut self.base.services.journal else { return };
+        for Unindexed { id, since } in journal.take_indexed() {
+            let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
+            let is_dead = ftl.dead_dies_on_flash().contains(&flash.die_of(id));
+            let command = flash.command_mut(id);
+            command.spent.gc += *now - since;
+            command.found.failed |= is_dead;
+            command.found.unreadable |= is_dead && command.kind == Kind::Copyback;
+            self.command_counts::<{ skills::ALL }>(id);
+        }
+        if let Some(journal) = &mut self.base.services.journal {
+            journal.write_index(&mut self.base.kernel);
+        }
     }
 
     /// A die has finished an operation: notifies the parts that watch for this.
@@ -337,6 +364,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let Base { kernel, services, .. } = &mut self.base;
                 let signals = services.done(owner, id, kernel);
                 self.writes.handle_signals(signals, id, &mut self.base);
+                if signals.has(Signals::INDEXED) {
+                    self.programs_are_indexed();
+                }
             }
         }
         self.base.release::<{ skills::ALL }>(id);
@@ -410,6 +440,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
         let Base { kernel, services, .. } = self;
         services.collector.start::<S>(plane, kernel);
+    }
+
+    /// Whether a command that is done has no effect yet, because the index has to name what it programmed.
+    #[inline]
+    fn waits_for_index(&mut self, id: CommandId) -> bool {
+        let Base { kernel, services, .. } = self;
+        services.journal.as_mut().is_some_and(|journal| journal.keeps_back(id, kernel))
     }
 
     #[inline]

@@ -39,6 +39,7 @@ mod scan;
 pub(crate) mod snapshot;
 mod unprotected;
 
+pub use crate::ftl::journal::JournalPages;
 pub use checkpoint::{Checkpoint, CheckpointOptions};
 pub use kept::{Kept, KeptBlock, KeptFacts, KeptPage, KeptPart, KeptSource, Touched};
 pub use left::Left;

@@ -10,7 +10,7 @@ use super::super::{BlockState, Blocks, Ftl};
 use super::Record;
 use crate::nand::CellMode;
 use crate::shape::Geometry;
-use crate::units::{BlockId, Ppn};
+use crate::units::{BlockId, DieId, Ppn};
 
 /// The size of a page in a list: its number.
 const LISTED: u64 = size_of::<u32>() as u64;
@@ -49,6 +49,8 @@ pub struct RecoveryPlan {
     pub erases: Vec<Erasing>,
     /// Whether a page of the journal is written to list the pages that never count.
     pub marks_void: bool,
+    /// Dies that do not answer, so nothing of this is done there.
+    pub dead: Vec<DieId>,
 }
 
 /// Plans the reads. Of each block of flash, the first spare area is read. Of a scanned block, the others are
@@ -64,7 +66,7 @@ pub(in crate::ftl) fn plan(
     let units = ftl.geometry.units_per_page();
     let mut plan = RecoveryPlan::default();
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
-        if blocks.state(block) == BlockState::Bad {
+        if blocks.state(block) == BlockState::Bad || rebuild::is_on_dead_die(block, ftl) {
             continue;
         }
         let written = last_written(&ftl.geometry, begun, block, blocks.programmed(block)) / units;
