@@ -13,8 +13,10 @@ mod end;
 mod external;
 mod flushes;
 mod front;
+mod hazards;
 mod idle;
 mod image;
+mod indexed;
 mod instance;
 mod ledger;
 mod patrol;
@@ -40,18 +42,16 @@ use self::base::Base;
 use self::idle::Chore;
 use self::read::ahead;
 use self::write::Writes;
-use self::write::{dead_dies, end_of_life, lock_step, start};
+use self::write::{end_of_life, lock_step, start};
 use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
-use crate::ftl::journal::Unindexed;
 use crate::ftl::service::Signals;
 use crate::ftl::slc;
-use crate::ftl::wear::dies;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
-use crate::scheduler::{CommandId, Flash, Kind, Note, Origin, Owner, Probe, ServiceId};
+use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::Canary;
 
@@ -232,23 +232,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Programs that were done before are in the index. They count now, unless their die was found dead meanwhile.
-    fn programs_are_indexed(&mut self) {
-        let Some(journal) = &mut self.base.services.journal else { return };
-        for Unindexed { id, since } in journal.take_indexed() {
-            let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
-            let is_dead = ftl.dead_dies_on_flash().contains(&flash.die_of(id));
-            let command = flash.command_mut(id);
-            command.spent.gc += *now - since;
-            command.found.failed |= is_dead;
-            command.found.unreadable |= is_dead && command.kind == Kind::Copyback;
-            self.command_counts::<{ skills::ALL }>(id);
-        }
-        if let Some(journal) = &mut self.base.services.journal {
-            journal.write_index(&mut self.base.kernel);
-        }
-    }
-
     /// A die has finished an operation: notifies the parts that watch for this.
     fn die_is_done(&mut self, die: DieId) {
         let wakes = self.base.wakes;
@@ -272,20 +255,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         if wakes.has(Signals::HAZARDS) {
             end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
-        }
-    }
-
-    /// Handles dies that died and blocks that were read too often.
-    fn look_for_hazards(&mut self) {
-        if dies::has_news_of_death(&mut self.base.kernel.ftl) {
-            let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
-            if let Some(&die) = ftl.dead_dies().last() {
-                flash.probe_mut().note(*now, Note::DieDied { die });
-            }
-            dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
-        }
-        while let Some(block) = self.base.kernel.flash.cells_mut().next_read_often() {
-            patrol::refresh_read_often(block, &mut self.base);
         }
     }
 
@@ -399,20 +368,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// Lets a die die now. Its commands fail from now on, and the device knows it at once: an image of it tells.
-    ///
-    /// Devices whose map is on flash, or that merge blocks, can't go on without a die: see what the configuration refuses
-    /// beside a `nand.faults.schedule` with a death. Those that recover from power cuts keep the index that this takes
-    /// only if their schedule has a death.
-    pub fn kill_die(&mut self, die: DieId) {
-        let now = self.base.kernel.now;
-        self.base.kernel.flash.die_dies(die, now);
-        self.choose_skills();
-        read::die_is_dead(die, &mut self.base);
-        self.look_for_hazards();
-        self.choose_skills();
-    }
-
     /// The time of the next event that occurs by itself, or none if nothing is under way. Use it to
     /// stop the device between two events.
     #[must_use]
@@ -441,13 +396,6 @@ impl<P: Probe, C: Contents> Base<P, C> {
         }
         let Base { kernel, services, .. } = self;
         services.collector.start::<S>(plane, kernel);
-    }
-
-    /// Whether a command that is done has no effect yet, because the index has to name what it programmed.
-    #[inline]
-    fn waits_for_index(&mut self, id: CommandId) -> bool {
-        let Base { kernel, services, .. } = self;
-        services.journal.as_mut().is_some_and(|journal| journal.keeps_back(id, kernel))
     }
 
     #[inline]
