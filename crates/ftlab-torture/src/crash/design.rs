@@ -202,9 +202,7 @@ impl Design {
     /// Whether dies die.
     fn loses_dies(&self) -> bool {
         let kills = |faults: &&str| faults.contains("dies");
-        self.options
-            .iter()
-            .any(|&(path, any)| path == deaths::SCHEDULE && any.iter().any(|it| kills(it)))
+        self.options.iter().any(|&(path, any)| path == deaths::SCHEDULE && any.iter().any(kills))
     }
 
     /// Draws a device of this design.
