@@ -53,7 +53,7 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
         ("half-erased blocks", met.half_erased, 20),
         ("units rolled back", met.rolled_back, 10),
         ("faults", met.faults, 10),
-        ("dies that died", met.deaths, 15),
+        ("dies that died", met.deaths, 45),
         ("computed pages", met.computed, 500),
         ("devices on which more fails than parity covers", met.beyond, 3),
     ];

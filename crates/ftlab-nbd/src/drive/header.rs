@@ -5,7 +5,7 @@
 
 use std::io;
 
-use ftlab::ftl::recovery::KeptFacts;
+use ftlab::ftl::recovery::{JournalPages, KeptFacts};
 use ftlab::ftl::wear::EndReason;
 use ftlab::units::BlockId;
 use serde::{Deserialize, Serialize};
@@ -59,6 +59,8 @@ pub struct Facts {
     next_version: u64,
     openings: u64,
     journal_pages: u32,
+    #[serde(default)]
+    index_pages: u32,
     trimmed: u64,
     end: Option<u8>,
     weak: Option<u64>,
@@ -81,7 +83,8 @@ impl Facts {
             now_ns,
             next_version: kept.next_version,
             openings: kept.openings,
-            journal_pages: kept.journal_pages,
+            journal_pages: kept.journal_pages.trims,
+            index_pages: kept.journal_pages.index,
             trimmed: kept.trimmed,
             end: end.map(|number| number as u8),
             weak: kept.weak,
@@ -100,7 +103,7 @@ impl Facts {
         Some(KeptFacts {
             next_version: self.next_version,
             openings: self.openings,
-            journal_pages: self.journal_pages,
+            journal_pages: JournalPages { trims: self.journal_pages, index: self.index_pages },
             trimmed: self.trimmed,
             end: end.flatten(),
             weak: self.weak,

@@ -359,6 +359,13 @@ impl Drive {
         if self.device().ftl().dead_dies_on_flash().contains(&id) {
             return Err(format!("die {die} is dead already"));
         }
+        if self.recovers {
+            return Err(
+                "this drive keeps what it needs after a power cut, but no index of what lies on each die: only deaths \
+                 that nand.faults.schedule foresees are provided for. Set ftl.recovery.policy to \"none\", or schedule it"
+                    .to_owned(),
+            );
+        }
         let setting = format!("nand.faults.schedule={}ns: die {die} dies", self.now().0);
         let settings = ftlab_lab::device::settings(&[setting]);
         let text = self.config.canonical();

@@ -1,5 +1,6 @@
-//! Draws faults for devices with parity, whose power is never cut: dies that die, failing programs, and unreadable
-//! pages and blocks, at times within the load. On most devices no stripe misses more than its parity covers.
+//! Draws dies that die, failing programs, and unreadable pages and blocks, at times within the load. The power of devices
+//! with parity is never cut, and on most of them no stripe misses more than its parity covers. On others every death
+//! loses data, and power is cut, too.
 
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;
@@ -11,7 +12,7 @@ use super::bench::SEED;
 use crate::cover::covers;
 use crate::draw::{self, Limit, Settings, Together};
 
-const SCHEDULE: &str = "nand.faults.schedule";
+pub(super) const SCHEDULE: &str = "nand.faults.schedule";
 /// On one of this many devices more fails than parity covers.
 const BEYOND: u64 = 4;
 /// The most faults of a device.
@@ -30,13 +31,43 @@ pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Set
         if faults.is_empty() {
             continue;
         }
-        let texts = faults.iter().map(|fault| format!("\"{}\"", fault.print()));
-        let list = format!("[{}]", texts.collect::<Vec<_>>().join(", "));
-        settings.insert(SCHEDULE, list);
+        settings.insert(SCHEDULE, list(faults.into_iter()));
         if draw::load(&settings).is_ok() {
             return settings;
         }
     }
+}
+
+/// Draws a device with these options that recovers from power cuts, and loses one or two dies.
+pub(super) fn draw_with_cuts(
+    stream: &mut Stream,
+    given: &[Together],
+    recovery: &str,
+    limit: Limit,
+) -> Settings {
+    loop {
+        let policy = ("ftl.recovery.policy", recovery);
+        let mut settings = draw::device_with(stream, given, policy, limit);
+        let Ok(config) = draw::load(&settings) else { continue };
+        let shape = config.shape();
+        let dies = shape.channels * shape.chips_per_channel * shape.dies_per_chip;
+        let first = stream.below(dies.into()) as u32;
+        let mut dying = vec![first];
+        if dies > 2 && stream.below(3) == 0 {
+            dying.push((first + 1 + stream.below(u64::from(dies) - 1) as u32) % dies);
+        }
+        let fault = |die| Scheduled { at: moment(stream), fault: Fault::DieDies(die) };
+        settings.insert(SCHEDULE, list(dying.into_iter().map(fault)));
+        if draw::load(&settings).is_ok() {
+            return settings;
+        }
+    }
+}
+
+/// A schedule as TOML.
+fn list(faults: impl Iterator<Item = Scheduled>) -> String {
+    let texts = faults.map(|fault| format!("\"{}\"", fault.print()));
+    format!("[{}]", texts.collect::<Vec<_>>().join(", "))
 }
 
 /// Draws faults that parity covers, or any faults.

@@ -34,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All designs, in the order of their turns.
-pub const DESIGNS: [Design; 12] = [
+pub const DESIGNS: [Design; 13] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -141,6 +141,26 @@ pub const DESIGNS: [Design; 12] = [
         options: &[("ftl.mapping.policy", &["nftl"])],
     },
     Design {
+        name: "deaths",
+        about: "page mapping, power cuts, and dies that die",
+        recovery: ANY,
+        options: &[
+            ("ftl.mapping.policy", &["page", "page", "page", "reconstruction"]),
+            ("ftl.placement.policy", &["dynamic", "dynamic", "static", "partly-dynamic"]),
+            ("ftl.over_provisioning", &["60%", "100%", "200%"]),
+            ("ftl.slc_cache.policy", &["none", "none", "static", "dynamic", "hybrid"]),
+            ("ftl.superblock.policy", &["none"]),
+            ("ftl.parity.policy", &["none"]),
+            ("nand.cell", &["mlc", "tlc"]),
+            ("nand.channels", &["2", "2", "3"]),
+            ("nand.chips_per_channel", &["1", "1", "2"]),
+            ("nand.dies_per_chip", &["1", "1", "2"]),
+            ("nand.planes_per_die", &["1", "1", "2"]),
+            // Replaced once the device is known.
+            ("nand.faults.schedule", &["1us: die 0 dies"]),
+        ],
+    },
+    Design {
         name: "parity",
         about: "parity across dies, of which some die",
         recovery: NO,
@@ -179,12 +199,22 @@ impl Design {
         !self.recovery.is_empty()
     }
 
+    /// Whether dies die.
+    fn loses_dies(&self) -> bool {
+        let kills = |faults: &&str| faults.contains("dies");
+        self.options.iter().any(|&(path, any)| path == deaths::SCHEDULE && any.iter().any(kills))
+    }
+
     /// Draws a device of this design.
     pub(super) fn draw(&self, stream: &mut Stream) -> Settings {
+        let given = [ALWAYS, self.options];
         if !self.loses_power() {
-            return deaths::draw(stream, &[ALWAYS, self.options], LIMIT);
+            return deaths::draw(stream, &given, LIMIT);
         }
         let recovery = self.recovery[stream.below(self.recovery.len() as u64) as usize];
-        draw::device_with(stream, &[ALWAYS, self.options], ("ftl.recovery.policy", recovery), LIMIT)
+        match self.loses_dies() {
+            true => deaths::draw_with_cuts(stream, &given, recovery, LIMIT),
+            false => draw::device_with(stream, &given, ("ftl.recovery.policy", recovery), LIMIT),
+        }
     }
 }

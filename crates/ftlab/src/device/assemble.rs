@@ -20,7 +20,7 @@ use crate::device::{Contents, Device, patrol};
 use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, Rewriter};
 use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
-use crate::ftl::journal::Journal;
+use crate::ftl::journal::{Journal, JournalSetup};
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
@@ -446,6 +446,8 @@ pub fn assemble_with<P: Probe, C: Contents>(
     let collect_after_idle = background.map(|background| background.after);
     let fold_after_idle = setup.ftl.slc.fold_after_idle;
     let translates = setup.ftl.mapping.translates();
+    let dies_die = setup.flash.hazards.as_ref().is_some_and(Hazards::kills);
+    let parts = if setup.ftl.mapping.packs() { 2 } else { 1 };
     let mut flash = Flash::new(setup.flash, probe);
     if verify::ON && setup.checks_itself {
         flash.check_laws();
@@ -465,8 +467,10 @@ pub fn assemble_with<P: Probe, C: Contents>(
         Some(_) => None,
     };
     let logical_pages = setup.ftl.logical_pages;
-    let journal =
-        journal.map(|upkeep| Box::new(Journal::new(upkeep, flash.geometry(), logical_pages)));
+    let journal = journal.map(|upkeep| {
+        let setup = JournalSetup { upkeep, logical_pages, dies_die, parts };
+        Box::new(Journal::new(setup, flash.geometry()))
+    });
     let map = on_flash.then(|| Box::new(MapCache::new(pools)));
     let rows = |state: &&SuperblockState| state.members().span().planes > 1;
     let copy_rows = setup.ftl.superblock.as_ref().filter(rows);

@@ -13,8 +13,10 @@ mod end;
 mod external;
 mod flushes;
 mod front;
+mod hazards;
 mod idle;
 mod image;
+mod indexed;
 mod instance;
 mod ledger;
 mod patrol;
@@ -40,14 +42,13 @@ use self::base::Base;
 use self::idle::Chore;
 use self::read::ahead;
 use self::write::Writes;
-use self::write::{dead_dies, end_of_life, lock_step, start};
+use self::write::{end_of_life, lock_step, start};
 use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::service::Signals;
 use crate::ftl::slc;
-use crate::ftl::wear::dies;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
 use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
@@ -209,15 +210,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             next = self.base.kernel.flash.companion::<S>(id);
             let Kernel { now, flash, .. } = &mut self.base.kernel;
             let sequence = flash.command(id).sequence();
-            let is_bad = flash.command(id).found.is_bad();
             flash.probe_mut().note(*now, Note::Done { sequence });
-            let failures = self.base.failures();
-            if !(any(S, RARE) && self.is_computed(id)) {
-                self.command_done::<S>(id);
-            }
-            if P::ACTIVE && (is_bad || self.base.failures() > failures) {
-                let Kernel { now, flash, .. } = &mut self.base.kernel;
-                flash.probe_mut().note(*now, Note::Failed { sequence });
+            if !(any(S, RARE) && self.goes_on(id)) {
+                self.command_counts::<S>(id);
             }
         }
         self.base.kernel.flash.go_on_with::<S>(self.base.kernel.now, die);
@@ -225,6 +220,24 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.die_is_done(die);
         }
         self.base.tell_levels();
+    }
+
+    /// Whether a command that is done on flash has no effect yet: its page is computed from others, or is not indexed.
+    fn goes_on(&mut self, id: CommandId) -> bool {
+        read::is_computed(id, &mut self.base) || self.base.waits_for_index(id)
+    }
+
+    /// A command that is done has its effect.
+    #[inline(always)]
+    fn command_counts<const S: Skills>(&mut self, id: CommandId) {
+        let command = self.base.kernel.flash.command(id);
+        let (sequence, is_bad) = (command.sequence(), command.found.is_bad());
+        let failures = self.base.failures();
+        self.command_done::<S>(id);
+        if P::ACTIVE && (is_bad || self.base.failures() > failures) {
+            let Kernel { now, flash, .. } = &mut self.base.kernel;
+            flash.probe_mut().note(*now, Note::Failed { sequence });
+        }
     }
 
     /// A die has finished an operation: notifies the parts that watch for this.
@@ -251,31 +264,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if wakes.has(Signals::HAZARDS) {
             end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
         }
-    }
-
-    /// Handles dies that died and blocks that were read too often.
-    fn look_for_hazards(&mut self) {
-        if dies::has_news_of_death(&mut self.base.kernel.ftl) {
-            let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
-            if let Some(&die) = ftl.dead_dies().last() {
-                flash.probe_mut().note(*now, Note::DieDied { die });
-            }
-            dead_dies::go_on_without_die(&mut self.writes, &mut self.base);
-        }
-        while let Some(block) = self.base.kernel.flash.cells_mut().next_read_often() {
-            patrol::refresh_read_often(block, &mut self.base);
-        }
-    }
-
-    /// A flash command is done. Returns whether it goes on, because its page is computed from others.
-    fn is_computed(&mut self, id: CommandId) -> bool {
-        if self.base.kernel.ftl.stripes().is_none() {
-            return false;
-        }
-        if self.base.kernel.flash.command(id).found.failed {
-            read::found_failed(id, &mut self.base);
-        }
-        self.base.kernel.goes_on(id)
     }
 
     /// A flash command is done: notifies its owner.
@@ -353,6 +341,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let Base { kernel, services, .. } = &mut self.base;
                 let signals = services.done(owner, id, kernel);
                 self.writes.handle_signals(signals, id, &mut self.base);
+                if signals.has(Signals::INDEXED) {
+                    self.programs_are_indexed();
+                }
             }
         }
         self.base.release::<{ skills::ALL }>(id);
@@ -383,19 +374,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             }
             Some(Chore::Patrol) => patrol::patrol(&mut self.base),
         }
-    }
-
-    /// Lets a die die now. Its commands fail from now on, and the device knows it at once: an image of it tells.
-    ///
-    /// Devices that recover from power cuts, whose map is on flash, or that merge blocks, can't go on without a die: see
-    /// what the configuration refuses beside a `nand.faults.schedule` with a death.
-    pub fn kill_die(&mut self, die: DieId) {
-        let now = self.base.kernel.now;
-        self.base.kernel.flash.die_dies(die, now);
-        self.choose_skills();
-        read::die_is_dead(die, &mut self.base);
-        self.look_for_hazards();
-        self.choose_skills();
     }
 
     /// The time of the next event that occurs by itself, or none if nothing is under way. Use it to

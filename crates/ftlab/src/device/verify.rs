@@ -35,7 +35,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let programmed = flash_pages_programmed(&done) * u64::from(self.base.units_per_page);
         let failed = (program_failures(&self.base) - self.base.ledger.failures_before)
             * self.base.units_per_page;
-        let others = u64::from(failed + self.writes.cycles.landed());
+        let journal = self.base.services.journal.as_deref();
+        let unindexed =
+            journal.map_or(0, |journal| journal.unindexed(&self.base.kernel.flash).count() as u64);
+        let unindexed = unindexed * u64::from(self.base.units_per_page);
+        let others = u64::from(failed + self.writes.cycles.landed()) + unindexed;
         let map = self.base.kernel.ftl.map_on_flash().map_or(0, |map| map.counts().programmed());
         let map = map * u64::from(self.base.units_per_page);
         let rewritten = self.rewriter().map_or(0, |rewriter| rewriter.counts().pages);

@@ -120,6 +120,12 @@ impl Hazards {
         *death = Some(death.map_or(at, |before| before.min(at)));
     }
 
+    /// Whether any die dies.
+    #[must_use]
+    pub(crate) fn kills(&self) -> bool {
+        self.deaths.iter().any(Option::is_some)
+    }
+
     /// Whether a die is dead.
     #[must_use]
     pub fn is_dead(&self, die: DieId, now: SimTime) -> bool {
@@ -173,6 +179,13 @@ impl Hazards {
         let fails = disturbed || by_chance;
         self.counts.unreadable += u64::from(fails);
         fails
+    }
+
+    /// Returns whether a command of the system area that is done has failed: it does only if its die is dead.
+    pub(crate) fn fails_in_system_area(&mut self, now: SimTime, die: DieId) -> bool {
+        let is_dead = self.is_dead(die, now);
+        self.counts.on_dead_dies += u64::from(is_dead);
+        is_dead
     }
 
     /// Returns whether a command that is done has failed. Counts erases.

@@ -130,8 +130,9 @@ impl CellHistory {
     pub(super) fn meet_hazards(&mut self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
         let Some(hazards) = &mut self.hazards else { return };
         let Command { kind, page, source, origin, .. } = *command;
-        // The failures in the options do not concern the system area.
+        // Of the failures in the options, only deaths concern the system area.
         if origin == Origin::System {
+            command.found.failed = hazards.fails_in_system_area(now, command.ticket.die);
             return;
         }
         let senses = matches!(kind, Kind::Read | Kind::Copyback);

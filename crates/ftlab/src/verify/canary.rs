@@ -111,6 +111,8 @@ pub enum Canary {
     HalfMergeCounts,
     /// After a power cut: it is forgotten which pages lost data.
     LostMarksForgotten,
+    /// After a power cut: it is forgotten what lay on dead dies.
+    ForgetsTheDead,
     /// A write with force unit access is acknowledged from DRAM.
     ForceIgnored,
 }
@@ -164,7 +166,7 @@ impl Canary {
         [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne, Canary::FailedPageCounts];
 
     /// Bugs that show after a power cut.
-    pub const OF_POWER_CUTS: [Canary; 11] = [
+    pub const OF_POWER_CUTS: [Canary; 12] = [
         Canary::TornPageBelieved,
         Canary::DeallocationForgotten,
         Canary::OlderVersionWins,
@@ -175,6 +177,7 @@ impl Canary {
         Canary::HalfCycleCounts,
         Canary::HalfMergeCounts,
         Canary::LostMarksForgotten,
+        Canary::ForgetsTheDead,
         Canary::ForceIgnored,
     ];
 }

@@ -32,6 +32,7 @@ mod packing;
 mod parity;
 mod physical;
 mod power;
+mod power_deaths;
 mod queueing;
 mod regulating;
 mod retention;

@@ -98,3 +98,12 @@ fn a_drive_without_dies_ends() {
     restart(&mut bench);
     assert!(bench.drive().reading().smart.end_of_life);
 }
+
+/// A drive that recovers from power cuts has no index of what lies on each die, unless its schedule asks for one.
+#[test]
+fn a_drive_that_recovers_loses_no_die_by_order() {
+    let mut bench = Bench::new("tiny", &["ftl.recovery.policy=scan"], 5);
+    let refused = bench.drive().kill_die(1).unwrap_err();
+    assert!(refused.contains("nand.faults.schedule"), "{refused}");
+    assert!(!is_dead(&mut bench, 1));
+}

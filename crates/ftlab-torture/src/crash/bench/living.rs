@@ -28,8 +28,8 @@ impl Bench {
     /// Counts dead dies and rebuilt pages.
     pub(super) fn note_deaths(&mut self) {
         let ftl = self.device.ftl();
-        let Some(stripes) = ftl.stripes() else { return };
         self.tally.deaths += ftl.dead_dies_on_flash().len() as u64;
+        let Some(stripes) = ftl.stripes() else { return };
         self.tally.computed += stripes.counts().reconstructed;
         self.tally.beyond += u64::from(self.may_lose);
     }

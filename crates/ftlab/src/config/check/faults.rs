@@ -4,7 +4,6 @@ use super::{Checker, text};
 use crate::config::resolve::{ShapeCounts, shape};
 use crate::nand::Scheduled;
 
-const RECOVERY: &str = "ftl.recovery.policy";
 const SCHEDULE: &str = "nand.faults.schedule";
 
 /// The faults that a device may schedule if its blocks can't be replaced.
@@ -36,20 +35,6 @@ impl Checker<'_, '_> {
             }
         }
         self.twice(schedule);
-        self.death_and_recovery(schedule);
-    }
-
-    /// After a power cut, pages on a dead die can't be distinguished from pages that never existed.
-    fn death_and_recovery(&mut self, schedule: &[Scheduled]) {
-        let recovers = self.options.ftl.recovery.policy.survives();
-        let dies = schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
-        if recovers && dies {
-            let message = "after a power cut nothing tells which pages were on a dead die: older copies would \
-                           come back in their place, so this is refused"
-                .to_owned();
-            let remedy = format!("set {RECOVERY} to \"none\", or schedule no death of a die");
-            self.fail(&[SCHEDULE, RECOVERY], message, remedy);
-        }
     }
 
     /// Checks that no fault for good is scheduled twice.

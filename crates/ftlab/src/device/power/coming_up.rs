@@ -84,19 +84,21 @@ impl ComingUp {
     pub(in crate::device) fn new(plan: &RecoveryPlan, setup: FlashSetup) -> ComingUp {
         let geometry = setup.geometry.clone();
         let spares = plan.spares.iter().copied().map(RecoveryJob::Spares);
-        // The pages of the system area are spread over all dies.
+        // The pages of the system area are spread over all dies that answer.
+        let all = (0..geometry.dies()).map(DieId::new);
+        let alive: Vec<DieId> = all.filter(|die| !plan.dead.contains(die)).collect();
         let system = |number: u32| {
-            let die = DieId::new(number % geometry.dies());
-            geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0)
+            let die = *alive.get(number as usize % alive.len().max(1))?;
+            Some(geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0))
         };
-        let of_map = (0..plan.map_pages).map(|number| RecoveryJob::Page(system(number)));
+        let of_map = (0..plan.map_pages).filter_map(system).map(RecoveryJob::Page);
         let erase = |&Erasing { block, mode }: &Erasing| {
             let blocks = geometry.blocks_of_superblock(block);
             let firsts: Vec<Ppn> = blocks.map(|block| geometry.page_at(block, 0)).collect();
             firsts.into_iter().map(move |first| RecoveryJob::Erase(first, mode))
         };
         let erases = plan.erases.iter().flat_map(erase);
-        let marks = plan.marks_void.then(|| RecoveryJob::Mark(system(0)));
+        let marks = plan.marks_void.then(|| system(0)).flatten().map(RecoveryJob::Mark);
         let stages = [
             ByDie::new(&geometry, spares),
             ByDie::new(&geometry, of_map),

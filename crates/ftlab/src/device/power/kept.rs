@@ -2,6 +2,7 @@
 //! again from what was stored, after its process was killed.
 
 use crate::device::{Contents, Device, DeviceSetup, Remains, assemble};
+use crate::ftl::journal::JournalPages;
 use crate::ftl::recovery::{Kept, KeptSource, Touched, kept};
 use crate::image::Damage;
 use crate::scheduler::Probe;
@@ -11,7 +12,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What the device keeps on flash for recovery, or none if it keeps nothing.
     #[must_use]
     pub fn kept(&self) -> Option<Kept<'_>> {
-        let journal_pages = self.base.services.journal.as_ref().map_or(0, |it| it.pages());
+        let journal_pages =
+            self.base.services.journal.as_ref().map_or(JournalPages::default(), |it| it.pages());
         Kept::of(&self.base.kernel.ftl, journal_pages)
     }
 

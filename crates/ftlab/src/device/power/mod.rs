@@ -17,12 +17,13 @@ use crate::device::power::coming_up::{ComingUp, Moment};
 use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
-use crate::ftl::recovery::{Erasing, Left, RecoveryFindings, RecoveryPlan, rebuild};
+use crate::ftl::recovery::{Erasing, JournalPages, Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::ftl::{EmptiedBy, FlashChange, Kernel, superblock};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
-use crate::units::{BlockId, Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
+use crate::shape::FlashGeometry;
+use crate::units::{BlockId, DieId, Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
 use crate::verify::Plant;
 
 /// What remains of a device whose power was cut: the contents of its flash.
@@ -39,7 +40,7 @@ pub struct Remains<C> {
     pub lost_pages: u64,
     left: Left,
     cells: CellHistory,
-    journal_pages: u32,
+    journal_pages: JournalPages,
     /// A planted bug survives the cut.
     plant: Plant,
 }
@@ -84,7 +85,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let half_erased = superblocks_of(half_erased, &device.base.kernel);
         let mut torn = programs;
         torn.extend(lock_step::torn_at_once(&device.writes));
-        let landed: Vec<Ppn> = device.writes.cycles.landed_at().collect();
+        let journal = device.base.services.journal.as_deref();
+        let unindexed = journal.map(|journal| journal.unindexed(&device.base.kernel.flash));
+        let unindexed = unindexed.into_iter().flatten();
+        let mut landed: Vec<Ppn> = device.writes.cycles.landed_at().chain(unindexed).collect();
+        landed.sort_unstable();
+        landed.dedup();
         let stale_map: Vec<Tpn> =
             device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
         let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
@@ -100,7 +106,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         });
         let left =
             left.expect("ftl.recovery.policy = \"none\": the device keeps nothing for recovery");
-        let journal_pages = services.journal.map_or(0, |journal| journal.pages());
+        let journal_pages =
+            services.journal.map_or(JournalPages::default(), |journal| journal.pages());
         let cells = flash.into_cells();
         Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
     }
@@ -164,6 +171,11 @@ fn superblocks_of<P: Probe, C>(half_erased: Vec<BlockId>, on: &Kernel<P, C>) -> 
     blocks
 }
 
+/// The dies that do not answer when power returns.
+fn dead_dies(cells: &CellHistory, geometry: &FlashGeometry, at: SimTime) -> Vec<DieId> {
+    (0..geometry.dies()).map(DieId::new).filter(|&die| cells.is_dead(die, at)).collect()
+}
+
 impl<C: Contents> Remains<C> {
     /// Power returns and is cut again `after` this time, before the device is ready. By then,
     /// recovery has written nothing that the next recovery relies on. Blocks whose erase was
@@ -173,6 +185,7 @@ impl<C: Contents> Remains<C> {
     /// The contents of the flash are contradictory, or another device wrote them.
     pub fn interrupted(self, setup: DeviceSetup, after: Nanos) -> Result<Remains<C>, Damage> {
         let Remains { at, mut contents, hold_up, mut left, .. } = self;
+        left.dead = dead_dies(&self.cells, &setup.flash.geometry, at + hold_up);
         let flash = setup.flash.clone();
         let volume = flash.geometry.volume();
         let mut device = assemble(setup);
@@ -198,10 +211,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
     fn find_all(
         &mut self,
         left: Left,
-        journal_pages: u32,
+        journal_pages: JournalPages,
     ) -> Result<(RecoveryFindings, RecoveryPlan), Damage> {
         let (found, mut plan) = rebuild::recover(left, &mut self.base.kernel.ftl)?;
-        plan.map_pages += journal_pages;
+        plan.map_pages += journal_pages.trims + journal_pages.index;
         Ok((found, plan))
     }
 }
@@ -215,8 +228,9 @@ pub fn power_up<P: Probe, C: Contents>(
     probe: P,
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
-    let Remains { at, contents, hold_up, left, cells, journal_pages, plant, .. } = remains;
+    let Remains { at, contents, hold_up, mut left, cells, journal_pages, plant, .. } = remains;
     let flash = setup.flash.clone();
+    left.dead = dead_dies(&cells, &flash.geometry, at + hold_up);
     let mut device = assemble_with(setup, probe, contents);
     device.plant_everywhere(plant);
     let (found, plan) = device.find_all(left, journal_pages)?;

@@ -317,9 +317,20 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
     }
 }
 
+/// A flash command is done. Returns whether it goes on, because its page is computed from others.
+pub(super) fn is_computed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) -> bool {
+    if on.kernel.ftl.stripes().is_none() {
+        return false;
+    }
+    if on.kernel.flash.command(id).found.failed {
+        found_failed(id, on);
+    }
+    on.kernel.goes_on(id)
+}
+
 /// A command failed: its die may be dead.
 #[cold]
-pub(super) fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
+fn found_failed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     let die = on.kernel.flash.die_of(id);
     if on.kernel.flash.cells().is_dead(die, on.kernel.now) {
         die_is_dead(die, on);

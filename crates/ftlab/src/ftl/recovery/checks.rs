@@ -21,6 +21,8 @@ pub(super) struct KeptLimits {
     data_blocks: u64,
     /// Mapping units of a block in SLC mode; none without an SLC cache.
     slc_units: Option<u32>,
+    /// Whether dies can have died.
+    dies_die: bool,
     next_version: u64,
     openings: u64,
 }
@@ -40,6 +42,7 @@ impl KeptLimits {
             packs: ftl.packs(),
             data_blocks: data_blocks.unwrap_or(0) as u64,
             slc_units: ftl.features.slc.is_some().then(|| ftl.blocks.slc_units()),
+            dies_die: ftl.health.life.is_some(),
             next_version: facts.next_version,
             openings: facts.openings,
         };
@@ -73,7 +76,7 @@ impl KeptLimits {
         let right = erases < u32::MAX
             && units > 0
             && programmed <= units
-            && state != BlockState::Dead
+            && (state != BlockState::Dead || self.dies_die)
             && has_stream
             && opening <= self.openings
             && has_purpose;

@@ -12,6 +12,7 @@ use super::checks::KeptLimits;
 use super::record::Role;
 use super::{Left, Record, left};
 use crate::ftl::fragments::OwnerPart;
+use crate::ftl::journal::JournalPages;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::mapping::hybrid::DataBlock;
 use crate::image::Damage;
@@ -61,8 +62,8 @@ pub struct KeptFacts {
     pub next_version: u64,
     /// How many blocks were opened.
     pub openings: u64,
-    /// Pages of the journal that recovery reads.
-    pub journal_pages: u32,
+    /// Pages of the system area that recovery reads: of the journal, and of the index.
+    pub journal_pages: JournalPages,
     /// Logical pages that have a trim.
     pub trimmed: u64,
     /// Whether and why the device takes no writes any more.
@@ -114,12 +115,12 @@ impl Touched {
 pub struct Kept<'a> {
     ftl: &'a Ftl,
     record: &'a Record,
-    journal_pages: u32,
+    journal_pages: JournalPages,
 }
 
 impl<'a> Kept<'a> {
     /// The view of a device, or none if it keeps nothing for recovery.
-    pub(crate) fn of(ftl: &'a Ftl, journal_pages: u32) -> Option<Kept<'a>> {
+    pub(crate) fn of(ftl: &'a Ftl, journal_pages: JournalPages) -> Option<Kept<'a>> {
         ftl.features.record.as_deref().map(|record| Kept { ftl, record, journal_pages })
     }
 
@@ -289,6 +290,7 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
         torn,
         landed: Vec::new(),
         half_erased: Vec::new(),
+        dead: Vec::new(),
         stale_map: (0..stale).map(Tpn::new).collect(),
         lay: Vec::new(),
     })

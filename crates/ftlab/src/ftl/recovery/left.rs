@@ -8,7 +8,7 @@ use super::Record;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::{EmptiedBy, FlashChange, FlashContents};
 use crate::shape::Geometry;
-use crate::units::{BlockId, Lpn, Ppn, Tpn};
+use crate::units::{BlockId, DieId, Lpn, Ppn, Tpn};
 
 /// The state of an FTL after a power cut.
 #[derive(Clone, Debug)]
@@ -30,6 +30,8 @@ pub struct Left {
     pub(crate) landed: Vec<Ppn>,
     /// Blocks whose erase had begun.
     pub(crate) half_erased: Vec<BlockId>,
+    /// Dies that do not answer at power-up, whether or not their death was noticed before.
+    pub(crate) dead: Vec<DieId>,
     /// If the map is stored on flash: its translation pages that differed from the map.
     pub(crate) stale_map: Vec<Tpn>,
     /// By logical page: its place before the cut. Only used to find which translation pages differ
@@ -57,6 +59,7 @@ impl Ftl {
             torn: Vec::new(),
             landed: Vec::new(),
             half_erased: Vec::new(),
+            dead: Vec::new(),
             stale_map,
             lay,
         })

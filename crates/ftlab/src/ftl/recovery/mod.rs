@@ -7,7 +7,7 @@
 //! one version, the one in the block that was opened first counts. So the pages that an unfinished
 //! garbage collection had copied are garbage, and its victim is intact.
 //!
-//! Recovery must never bring back data that is older than the host was promised. Two rules ensure
+//! Recovery must never bring back data that is older than the host was promised. Three rules ensure
 //! this:
 //!
 //! - A trim is acknowledged, and removed from the map, only when it is recorded on flash (in the
@@ -15,6 +15,8 @@
 //!   any order.
 //! - Pages that were programmed but did not count before the cut (of an incomplete cycle, if order
 //!   is kept) are marked void at power-up, before anything else happens.
+//! - Where dies may die, a page counts only when the index names it (see the journal), because the
+//!   spare areas of a dead die can't be read. What lay there is lost, and is known to be.
 //!
 //! Blocks that were open at the cut are not filled further, because the page after a torn one could
 //! not be programmed reliably. Garbage collection empties them first. Under mappings that merge
@@ -39,6 +41,7 @@ mod scan;
 pub(crate) mod snapshot;
 mod unprotected;
 
+pub use crate::ftl::journal::JournalPages;
 pub use checkpoint::{Checkpoint, CheckpointOptions};
 pub use kept::{Kept, KeptBlock, KeptFacts, KeptPage, KeptPart, KeptSource, Touched};
 pub use left::Left;

@@ -10,7 +10,7 @@ use super::super::{BlockState, Blocks, Ftl};
 use super::Record;
 use crate::nand::CellMode;
 use crate::shape::Geometry;
-use crate::units::{BlockId, Ppn};
+use crate::units::{BlockId, DieId, Ppn};
 
 /// The size of a page in a list: its number.
 const LISTED: u64 = size_of::<u32>() as u64;
@@ -49,6 +49,8 @@ pub struct RecoveryPlan {
     pub erases: Vec<Erasing>,
     /// Whether a page of the journal is written to list the pages that never count.
     pub marks_void: bool,
+    /// Dies that do not answer. Each is tried once, and nothing else is done there.
+    pub dead: Vec<DieId>,
 }
 
 /// Plans the reads. Of each block of flash, the first spare area is read. Of a scanned block, the others are
@@ -64,7 +66,13 @@ pub(in crate::ftl) fn plan(
     let units = ftl.geometry.units_per_page();
     let mut plan = RecoveryPlan::default();
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
-        if blocks.state(block) == BlockState::Bad {
+        let is_dead = rebuild::is_on_dead_die(block, ftl);
+        if is_dead && is_first_of_die(block, ftl) {
+            // That it does not answer shows when it is read.
+            let (first, mode) = (ftl.geometry.page_at(block, 0), CellMode::Native);
+            plan.spares.push(Reading { first, pages: 1, stride: units, mode });
+        }
+        if is_dead || blocks.state(block) == BlockState::Bad {
             continue;
         }
         let written = last_written(&ftl.geometry, begun, block, blocks.programmed(block)) / units;
@@ -83,6 +91,11 @@ pub(in crate::ftl) fn plan(
     plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
     plan.map_pages += list_pages(blocks, ftl);
     plan
+}
+
+fn is_first_of_die(block: BlockId, ftl: &Ftl) -> bool {
+    let die = ftl.geometry.die_of(ftl.geometry.plane_of(block));
+    block == ftl.geometry.block_in(ftl.geometry.plane_in(die, 0), 0)
 }
 
 /// Returns the number of flash pages of the system area that hold the lists.

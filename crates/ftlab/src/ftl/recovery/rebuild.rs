@@ -5,6 +5,9 @@
 //! blocks are programmed, and the system area with the journal, checkpoints, and lists of bad
 //! blocks and of pages that are lost or never count. The model treats the pages of an incomplete
 //! cycle as known, as if the spare areas recorded them.
+//!
+//! Of dies that do not answer, the [index](crate::ftl::journal) knows what the spare areas said. Their blocks take part
+//! like the others until the map is found.
 
 use std::collections::BTreeSet;
 
@@ -12,12 +15,13 @@ use crate::engine::skills;
 use crate::ftl::gc::{Purpose, VictimPolicy, VictimView, Wanted, wanted};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
+use crate::ftl::parity::loss;
 use crate::ftl::recovery::plan::is_scanned;
 use crate::ftl::recovery::{Erasing, Left, RecoveryPlan, packed, snapshot};
-use crate::ftl::wear::{failing, life};
+use crate::ftl::wear::{dies, failing, life};
 use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, recovery, slc};
 use crate::image::{Damage, Resume};
-use crate::units::{BlockId, Lpn, PlaneId, Ppn, Tpn};
+use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
 
 /// The findings of recovery.
@@ -47,7 +51,8 @@ pub(crate) fn recover(
 ) -> Result<(RecoveryFindings, RecoveryPlan), Damage> {
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
-    let Left { spare, blocks, lost, record, weak, torn, landed, half_erased, .. } = left;
+    let Left { spare, blocks, lost, mut record, weak, torn, landed, half_erased, dead, .. } = left;
+    record.dead.clone_from(&dead);
     (ftl.map.spare, ftl.features.record) = (spare, Some(record));
     if !ftl.plant.is(Canary::LostMarksForgotten) {
         ftl.map.lost = lost;
@@ -59,6 +64,7 @@ pub(crate) fn recover(
     let begun: BTreeSet<Ppn> = torn.iter().chain(&landed).copied().collect();
     let mut plan = recovery::plan::plan(&blocks, &half_erased, &begun, ftl);
     plan.marks_void = !landed.is_empty();
+    plan.dead.clone_from(&dead);
     if ftl.plant.is(Canary::HalfCycleCounts) {
         count_half_a_cycle(&landed, ftl);
     }
@@ -68,6 +74,7 @@ pub(crate) fn recover(
     let closed_early = take_blocks(&blocks, &written, &mut plan, ftl);
     find_map(&mut plan, ftl)?;
     go_to_work(&left.used, &left.giving_up, &mut plan, ftl);
+    give_dead_dies_up(&dead, ftl);
     recover_map_on_flash(&left.stale_map, &left.lay, &mut plan, ftl);
     snapshot::give_up_checkpoint(ftl);
     let pages = (0..ftl.logical_pages).map(Lpn::new);
@@ -79,6 +86,17 @@ pub(crate) fn recover(
         closed_early,
     };
     Ok((found, plan))
+}
+
+/// Goes on without the dies that did not answer. What the index says lay there stays mapped, so that reads of it fail.
+fn give_dead_dies_up(dead: &[DieId], ftl: &mut Ftl) {
+    if dead.is_empty() {
+        return;
+    }
+    dead.iter().for_each(|&die| loss::die_died(die, ftl));
+    life::recount_losses(ftl);
+    // Nothing is in flight that would have to go elsewhere.
+    dies::has_news_of_death(ftl);
 }
 
 /// A planted bug: the pages of an incomplete cycle count if they are on flash.
@@ -123,7 +141,9 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl:
     make_room(giving_up, plan, ftl);
     close_blocks(ftl);
     for &block in giving_up {
-        wanted::want(Wanted { block, purpose: Purpose::Retire }, ftl);
+        if !is_on_dead_die(block, ftl) {
+            wanted::want(Wanted { block, purpose: Purpose::Retire }, ftl);
+        }
     }
     life::recount_losses(ftl);
     crate::ftl::room::note_streams(Resume::NONE, ftl);
@@ -213,7 +233,7 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut RecoveryPlan, ftl: 
         let open = before.state(block) == BlockState::Open;
         closed_early += u64::from(open && state == BlockState::Closed);
         ftl.blocks.take_up(before, block, state);
-        if open && state == BlockState::Free {
+        if open && state == BlockState::Free && !is_on_dead_die(block, ftl) {
             // It looks erased, but an operation may have begun on it.
             ftl.blocks.reset_after_cut(block);
             plan.erases.push(Erasing { block, mode: before.mode(block) });
@@ -242,7 +262,7 @@ fn winners(ftl: &Ftl) -> Vec<Option<Ppn>> {
                 in_use && !is_scanned[block.at()] && known == Some(entry.version)
             };
             let place = entry.place().filter(stays);
-            if !record.is_trimmed(page, entry.version) {
+            if !record.is_trimmed(page, entry.version) && !is_forgotten(entry.place(), ftl) {
                 best[page.at()] = (entry.version, place);
             }
         }
@@ -282,15 +302,30 @@ pub(in crate::ftl) fn pages_of(block: BlockId, ftl: &Ftl) -> impl Iterator<Item 
     (first..first + ftl.geometry.units_per_block()).map(Ppn::new)
 }
 
-/// Returns the blocks whose spare areas are all read, in the order in which they were opened.
+/// Whether a block is on a die that did not answer at power-up.
+pub(super) fn is_on_dead_die(block: BlockId, ftl: &Ftl) -> bool {
+    let record = ftl.features.record.as_deref();
+    let die = || ftl.geometry.die_of(ftl.geometry.plane_of(block));
+    record.is_some_and(|record| !record.dead.is_empty() && record.dead.contains(&die()))
+}
+
+/// A planted bug: a place on a dead die is as good as none.
+fn is_forgotten(place: Option<Ppn>, ftl: &Ftl) -> bool {
+    let is_on_dead_die = |at| is_on_dead_die(ftl.geometry.block_of(at), ftl);
+    ftl.plant.is(Canary::ForgetsTheDead) && place.is_some_and(is_on_dead_die)
+}
+
+/// Returns the blocks whose spare areas are all read, in the order in which they were opened. Those of dead dies, which
+/// the index replaces, come last: a copy on another die is as good as one that can't be read, and better.
 pub(in crate::ftl) fn scanned_blocks(ftl: &Ftl) -> Vec<BlockId> {
     let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let all = (0..ftl.geometry.blocks()).map(BlockId::new);
     let mut scanned: Vec<BlockId> = all
         .filter(|&block| ftl.blocks.state(block) == BlockState::Closed)
-        .filter(|&block| is_scanned(record, block))
+        .filter(|&block| is_scanned(record, block) || is_on_dead_die(block, ftl))
+        .filter(|&block| !is_forgotten(Some(ftl.geometry.page_at(block, 0)), ftl))
         .collect();
-    scanned.sort_by_key(|&block| record.opening(block));
+    scanned.sort_by_key(|&block| (is_on_dead_die(block, ftl), record.opening(block)));
     scanned
 }
 
@@ -320,7 +355,8 @@ fn make_room(giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl: &mut Ftl) {
         let plane = ftl.geometry.plane_of(block);
         let short = ftl.free_blocks(plane) <= ftl.space.thresholds.start;
         let empty = ftl.blocks.state(block) == BlockState::Closed && ftl.blocks.valid(block) == 0;
-        let may_go = short && empty && !leaving[block.at()] && !slc::cache::is_own_slc(block, ftl);
+        let stays = leaving[block.at()] || is_on_dead_die(block, ftl);
+        let may_go = short && empty && !stays && !slc::cache::is_own_slc(block, ftl);
         if may_go && erase_at_power_up(block, plan, ftl) {
             let erases = ftl.blocks.erases(block);
             ftl.space.planes[plane.at()].give_back(block, erases);

@@ -9,7 +9,7 @@ use crate::ftl::mapping::hybrid::DataBlock;
 use crate::ftl::mapping::{Mapping, MappingPolicy};
 use crate::ftl::recovery::RecoveryPolicy;
 use crate::shape::Geometry;
-use crate::units::{BlockId, Lpn, Ppn};
+use crate::units::{BlockId, DieId, Lpn, Ppn};
 
 /// Set in a version that was placed and is not known to be on flash.
 const PENDING: u64 = 1 << 63;
@@ -56,6 +56,8 @@ pub(crate) struct Record {
     trimmed: Vec<u64>,
     /// How many logical pages have one.
     trimmed_pages: u64,
+    /// Dies that did not answer at the last power-up.
+    pub(super) dead: Vec<DieId>,
     /// What changed, for a front end that wants to know.
     pub(super) touched: Option<Box<Touched>>,
     /// The last checkpoint, and the changes since.
@@ -87,6 +89,7 @@ impl Record {
             },
             trimmed: vec![0; logical_pages as usize],
             trimmed_pages: 0,
+            dead: Vec::new(),
             touched: None,
             snapshot: upkeep.checkpoint_every.map(snapshot),
         }))

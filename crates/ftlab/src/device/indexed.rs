@@ -1,0 +1,37 @@
+//! Programs of a device whose dies may die: they have their effect when the [index](crate::ftl::journal) names what they
+//! programmed, not when they are done.
+
+use crate::device::base::Base;
+use crate::device::{Contents, Device};
+use crate::engine::skills;
+use crate::ftl::Kernel;
+use crate::ftl::journal::Unindexed;
+use crate::scheduler::{CommandId, Kind, Probe};
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// Programs that were done before are in the index. They count now, unless their die was found dead meanwhile.
+    pub(super) fn programs_are_indexed(&mut self) {
+        let Some(journal) = &mut self.base.services.journal else { return };
+        for Unindexed { id, since } in journal.take_indexed() {
+            let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
+            let is_dead = ftl.dead_dies_on_flash().contains(&flash.die_of(id));
+            let command = flash.command_mut(id);
+            command.spent.gc += *now - since;
+            command.found.failed |= is_dead;
+            command.found.unreadable |= is_dead && command.kind == Kind::Copyback;
+            self.command_counts::<{ skills::ALL }>(id);
+        }
+        if let Some(journal) = &mut self.base.services.journal {
+            journal.write_index(&mut self.base.kernel);
+        }
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Whether a command that is done has no effect yet, because the index has to name what it programmed.
+    #[inline]
+    pub(super) fn waits_for_index(&mut self, id: CommandId) -> bool {
+        let Base { kernel, services, .. } = self;
+        services.journal.as_mut().is_some_and(|journal| journal.keeps_back(id, kernel))
+    }
+}

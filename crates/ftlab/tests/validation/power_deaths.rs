@@ -1,0 +1,194 @@
+//! Power cuts of devices whose dies die, by hand: what the index costs a write, what power-up reads without a die, and
+//! that no older copy comes back, whether or not the death was noticed before.
+
+use std::ops::Range;
+
+use ftlab::config::{Config, Layer};
+use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
+use ftlab::host::{Completion, Host, Op, Outcome, Request};
+use ftlab::units::{DieId, Lba, Lpn, Nanos, SimTime};
+
+/// Sectors of a page.
+const SECTORS: u64 = 8;
+/// When die 1 dies.
+const DEATH: SimTime = SimTime(1_000_000_000);
+const PROGRAM: u64 = 400_000;
+const READ: u64 = 40_000;
+
+/// Two dies on channels of their own, of which the second one dies. Even pages go to the first.
+const SETS: [&str; 15] = [
+    "nand.timing.read=40us",
+    "nand.timing.program=400us",
+    "nand.timing.erase=3ms",
+    "nand.bus.command=0ns",
+    "cache.policy=none",
+    "nand.channels=2",
+    "nand.chips_per_channel=1",
+    "nand.dies_per_chip=1",
+    "nand.planes_per_die=1",
+    "nand.blocks_per_plane=64",
+    "ftl.mapping.unit=flash-page",
+    "ftl.over_provisioning=100%",
+    "ftl.placement.policy=static",
+    "ftl.recovery.policy=scan",
+    "nand.faults.schedule=1s: die 1 dies",
+];
+
+struct Bench {
+    config: Config,
+    device: Device,
+}
+
+impl Bench {
+    fn new(sets: &[&str]) -> Bench {
+        let mut layers = vec![Layer::preset("tiny")];
+        let sets = SETS.iter().chain(sets).enumerate();
+        layers.extend(sets.map(|(number, set)| Layer::set(number, set)));
+        let config = Config::load(&layers).unwrap_or_else(|error| panic!("{:?}", error.problems));
+        let device = assemble(DeviceSetup::new(&config, 1).checking());
+        Bench { config, device }
+    }
+
+    fn carry_out(&mut self, op: Op, page: u64) -> Completion {
+        let lba = Lba(page * SECTORS);
+        let request = Request { op, lba, sectors: SECTORS as u32, stream: 0, tag: 0, fua: false };
+        self.device.submit(self.device.now(), request);
+        let mut done = Vec::new();
+        while self.device.requests_in_flight() > 0 {
+            self.device.advance_until(SimTime::FOREVER, &mut done);
+        }
+        done.pop().expect("it ends")
+    }
+
+    fn write(&mut self, pages: Range<u64>) {
+        for page in pages {
+            assert_eq!(self.carry_out(Op::Write, page).outcome, Outcome::Done);
+        }
+    }
+
+    fn until(&mut self, at: SimTime) {
+        let mut done = Vec::new();
+        self.device.advance_until(at, &mut done);
+        assert_eq!(self.device.now(), at, "nothing is left to do");
+    }
+
+    fn cut(self) -> (Bench, Recovered) {
+        let Bench { config, device } = self;
+        let setup = DeviceSetup::new(&config, 1).checking();
+        let (device, recovered) = power_up(setup, (), device.cut_power()).expect("its own remains");
+        (Bench { config, device }, recovered)
+    }
+
+    fn outcomes(&mut self, pages: u64) -> Vec<Outcome> {
+        (0..pages).map(|page| self.carry_out(Op::Read, page).outcome).collect()
+    }
+
+    /// The time of a whole page, or of one codeword, on a bus.
+    fn transfers(&self) -> (u64, u64) {
+        let bus = DeviceSetup::new(&self.config, 1).flash.bus;
+        (bus.transfer(bus.page_codewords()).0, bus.transfer(1).0)
+    }
+}
+
+/// A page counts when both copies of the index that name it are on flash, which are programmed at once.
+#[test]
+fn a_write_waits_for_the_index() {
+    let mut bench = Bench::new(&[]);
+    let (page, _) = bench.transfers();
+    let write = bench.carry_out(Op::Write, 0);
+    assert_eq!(write.latency(), Nanos(2 * (page + PROGRAM)));
+    assert_eq!(write.breakdown.gc, Nanos(page + PROGRAM), "the wait is the device's own work");
+    let mut without = Bench::new(&["nand.faults.schedule=1s: page 0 is unreadable"]);
+    assert_eq!(without.carry_out(Op::Write, 0).latency(), Nanos(page + PROGRAM));
+}
+
+/// Power-up reads the spare areas of the die that answers, and the index instead of the others.
+#[test]
+fn power_up_without_a_die_reads_the_index() {
+    for written in [1, 2, 9] {
+        let mut bench = Bench::new(&[]);
+        let (page, codeword) = bench.transfers();
+        bench.write(0..written);
+        bench.until(DEATH);
+        assert!(bench.device.ftl().dead_dies().is_empty(), "nothing has touched it yet");
+        let (bench, recovered) = bench.cut();
+        let on_first = written.div_ceil(2);
+        let spares = 63 + on_first + 1;
+        assert_eq!(recovered.spare_reads, spares + 1, "the other die is tried once");
+        // Each write was alone, so each has a page of the index. One page lists the bad blocks.
+        let system = 1 + written;
+        assert_eq!(recovered.system_reads, system, "{written} pages written");
+        let time = spares * (READ + codeword) + system * (READ + page);
+        assert_eq!(recovered.time, Nanos(time), "{written} pages written");
+        assert_eq!(recovered.found.pages, written);
+        assert_eq!(bench.device.ftl().dead_dies(), [DieId::new(1)]);
+        assert_eq!(bench.device.ftl().pages_on_dead_dies(), written / 2);
+    }
+}
+
+/// Dynamic placement leaves older copies of a page on either die. What was newest on the dead one stays lost, after one
+/// cut and after two, until it is written again.
+#[test]
+fn no_older_copy_comes_back() {
+    const PAGES: u64 = 12;
+    for (policy, noticed) in
+        [("scan", false), ("scan", true), ("checkpoint", false), ("checkpoint", true)]
+    {
+        let policy = format!("ftl.recovery.policy={policy}");
+        let sets = ["ftl.placement.policy=dynamic", "ftl.recovery.every=64KiB", &policy];
+        let sets = if policy.ends_with("scan") { vec![sets[0], sets[2]] } else { sets.to_vec() };
+        let mut bench = Bench::new(&sets);
+        // An odd number in each round, so that a page's copies alternate.
+        for round in 0..3 {
+            bench.write(0..PAGES);
+            bench.write(20..21 + round % 2);
+        }
+        bench.carry_out(Op::Trim, 3);
+        bench.until(DEATH);
+        if noticed {
+            assert!(bench.outcomes(PAGES).contains(&Outcome::Unreadable));
+        }
+        let (mut bench, _) = bench.cut();
+        let found = bench.outcomes(PAGES);
+        let lost = found.iter().filter(|&&outcome| outcome == Outcome::Unreadable).count();
+        assert!((4..=8).contains(&lost), "half of the pages were there: {lost}");
+        assert_eq!(found[3], Outcome::Done, "a trimmed page reads as zeros");
+        let (mut bench, _) = bench.cut();
+        assert_eq!(bench.outcomes(PAGES), found, "as after the first cut");
+        bench.write(0..PAGES);
+        let (mut bench, _) = bench.cut();
+        assert!(bench.outcomes(PAGES).iter().all(|&outcome| outcome == Outcome::Done));
+    }
+}
+
+/// A page that was programmed, but not indexed, never counts: the older copy is there.
+#[test]
+fn what_is_not_indexed_does_not_count() {
+    let mut bench = Bench::new(&[]);
+    let (page, _) = bench.transfers();
+    bench.carry_out(Op::Write, 0);
+    let request = Request { op: Op::Write, lba: Lba(0), sectors: 8, stream: 0, tag: 0, fua: false };
+    bench.device.submit(bench.device.now(), request);
+    let programmed = bench.device.now() + Nanos(page + PROGRAM);
+    let mut done = Vec::new();
+    bench.device.advance_until(programmed + Nanos(1), &mut done);
+    assert!(done.is_empty(), "it waits for the index");
+    let before = bench.device.ftl().look_up(Lpn::new(0));
+    let (bench, recovered) = bench.cut();
+    assert_eq!(recovered.found.rolled_back, 1);
+    assert_eq!(bench.device.ftl().look_up(Lpn::new(0)), before);
+}
+
+/// A page of the index that grows beyond two entries for each logical page is written anew, so it stays that long.
+#[test]
+fn the_index_stays_short() {
+    let mut bench = Bench::new(&[]);
+    let logical = u64::from(bench.device.ftl().logical_pages());
+    let whole = (logical * 16).div_ceil(bench.config.shape().page_size.0);
+    let most = 2 * whole;
+    for write in 0..most + 5 {
+        bench.carry_out(Op::Write, write % 2);
+    }
+    let (_, recovered) = bench.cut();
+    assert_eq!(recovered.system_reads, 1 + most);
+}
