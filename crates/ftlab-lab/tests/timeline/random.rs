@@ -87,7 +87,8 @@ fn the_records_of_random_devices_agree_with_their_results() {
 /// cells and register of a die work for different commands at once, or several dies wait for each other. Merges of planes
 /// in lock-step have no commands to see, and some gaps no spans. Beside a suspended operation, a read that waits for the
 /// bus waits for the operation by the account, and for nobody by the story. A read that is reconstructed has waited before,
-/// when its page could not be read.
+/// when its page could not be read. Where planes sense on their own, a read may wait behind a command that waits for other
+/// planes.
 fn check_own_work(config: &Config, traced: &Traced, device: &str) {
     let nand = &config.options.nand;
     let overlap = nand.cache_ops.read == Switch::On || nand.cache_ops.program == Switch::On;
@@ -96,7 +97,8 @@ fn check_own_work(config: &Config, traced: &Traced, device: &str) {
     let beside = suspends && nand.bus.command.is_some();
     let loses = nand.faults.read_failures > 0 || !nand.faults.schedule.is_empty();
     let reconstructs = config.options.ftl.parity.stripe().is_some() && loses;
-    let unseen = in_lock_step || has_unseen_gaps(config) || beside || reconstructs;
+    let apart = nand.multi_plane.independent_reads == Switch::On;
+    let unseen = apart || in_lock_step || has_unseen_gaps(config) || beside || reconstructs;
     if overlap || nand.one_die_at_a_time == Switch::On || unseen {
         return;
     }

@@ -12,6 +12,12 @@ options! {
         /// Reads of several planes are sensed together.
         read: Switch = "off", source "default: the baseline of one plane at a time; see the part",
             applies_with "nand.planes_per_die" not "1";
+        /// Each plane senses pages of its own at its own time, while other planes of its die sense others, and holds
+        /// what it sensed in a register of its own. Programs and erases still occupy the whole die. Reads of
+        /// different planes then need not meet, so `nand.multi_plane.read` is refused beside it.
+        independent_reads: Switch = "off",
+            source "default: the baseline of one plane at a time; on as parts with independent plane reads (IWL, AIPR)",
+            applies_with "nand.planes_per_die" not "1";
         /// Programs of several planes run together.
         program: Switch = "off", source "default: the baseline of one plane at a time; see the part",
             applies_with "nand.planes_per_die" not "1";

@@ -68,6 +68,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.cell_times();
     checker.bus();
     checker.suspension();
+    checker.planes_apart();
     checker.arbitration();
     Findings { warnings: checker.warnings, notes: checker.notes }
 }
@@ -516,6 +517,28 @@ impl Checker<'_, '_> {
             let remedy = "switch nand.cache_ops.program off, or suspend erases only";
             let paths = ["scheduler.suspend", "nand.cache_ops.program"];
             self.warn(&paths, message.to_owned(), remedy.to_owned());
+        }
+    }
+
+    /// Checks that planes which sense on their own are asked for nothing else.
+    fn planes_apart(&mut self) {
+        let nand = &self.options.nand;
+        let apart = "nand.multi_plane.independent_reads";
+        if !nand.multi_plane.independent_reads.is_on() || nand.planes_per_die == 1 {
+            return;
+        }
+        if nand.multi_plane.read.is_on() {
+            let message = "planes that sense on their own have no reads to sense together";
+            let remedy = "set nand.multi_plane.read to \"off\", or switch independent reads off";
+            let paths = [apart, "nand.multi_plane.read"];
+            self.fail(&paths, message.to_owned(), remedy.to_owned());
+        }
+        if nand.one_die_at_a_time.is_on() && nand.dies_per_chip > 1 {
+            let message =
+                "a chip that does one thing at a time has no planes that sense on their own";
+            let remedy = "set nand.one_die_at_a_time to \"off\", or switch independent reads off";
+            let paths = [apart, "nand.one_die_at_a_time", "nand.dies_per_chip"];
+            self.fail(&paths, message.to_owned(), remedy.to_owned());
         }
     }
 

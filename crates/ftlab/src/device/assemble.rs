@@ -242,6 +242,7 @@ fn abilities(nand: &NandOptions) -> Abilities {
             read: planes.read.is_on(),
             program: planes.program.is_on(),
             erase: planes.erase.is_on(),
+            independent_reads: planes.independent_reads.is_on(),
             address: planes.address,
             gap: planes.gap,
             looks: planes.looks,

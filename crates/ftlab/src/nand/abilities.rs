@@ -29,6 +29,8 @@ pub struct MultiPlane {
     pub program: bool,
     /// Erases.
     pub erase: bool,
+    /// Whether each plane senses at its own time instead, and has a register of its own.
+    pub independent_reads: bool,
     /// Which pages go together.
     pub address: AddressRule,
     /// The pause on the bus between the addresses, or the data, of two planes (tDBSY).
@@ -43,6 +45,7 @@ impl MultiPlane {
         read: false,
         program: false,
         erase: false,
+        independent_reads: false,
         address: AddressRule::SamePage,
         gap: Nanos::ZERO,
         looks: Some(4),

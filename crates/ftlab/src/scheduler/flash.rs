@@ -17,6 +17,7 @@ use super::load::Load;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
 use super::probe::Probe;
+use super::station::StationId;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
@@ -94,7 +95,7 @@ impl<P: Probe> Flash<P> {
 
     /// Which [`skills`] it has.
     pub(crate) fn skills(&self) -> Skills {
-        let FlashArray { sheet, rules, cells, page_order, .. } = &self.dispatcher.array;
+        let FlashArray { sheet, rules, cells, page_order, apart, .. } = &self.dispatcher.array;
         let Abilities { cache, one_die_at_a_time, .. } = &sheet.abilities;
         let rare = [
             *one_die_at_a_time,
@@ -104,6 +105,7 @@ impl<P: Probe> Flash<P> {
             sheet.bus.carries_commands(),
             sheet.geometry.superblocks().is_some(),
             self.dispatcher.decoder.is_some(),
+            apart.is_some(),
         ];
         skills::those(&[
             (sheet.serves_planes_together(), skills::MULTI_PLANE),
@@ -179,7 +181,8 @@ impl<P: Probe> Flash<P> {
 
     /// Busy time of each die until `now`.
     pub fn die_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
-        self.dispatcher.array.stations.iter().map(move |station| station.die.busy_until(now))
+        let array = &self.dispatcher.array;
+        array.dies().map(move |die| array.die_busy_until(now, die))
     }
 
     /// Busy time of each bus until `now`.
@@ -320,9 +323,9 @@ impl<P: Probe> Flash<P> {
             return self.dispatcher.come_in_turn::<S>(now, id, &mut self.load);
         }
         let (die, host_read) = self.enqueue::<S>(now, id);
-        self.dispatcher.arrived::<S>(now, die);
+        self.dispatcher.arrived::<S>(now, StationId::of(die));
         if skills::any(S, skills::OVERTAKING) && host_read {
-            self.dispatcher.pause_for_read(now, die);
+            self.dispatcher.pause_for_read(now, StationId::of(die));
         }
     }
 
@@ -332,7 +335,7 @@ impl<P: Probe> Flash<P> {
             self.enqueue::<S>(now, id);
         }
         for &id in row {
-            self.dispatcher.arrived::<S>(now, self.die_of(id));
+            self.dispatcher.arrived::<S>(now, StationId::of(self.die_of(id)));
         }
     }
 
@@ -392,7 +395,7 @@ impl<P: Probe> Flash<P> {
         self.load.remove::<S>(die);
         self.dispatcher.hand_to_decoder(now, id);
         self.left_die = Some(id);
-        self.dispatcher.start::<S>(now, die);
+        self.dispatcher.start::<S>(now, StationId::of(die));
     }
 
     /// The command whose page left its die with the last event, and is decoded from now on.
@@ -429,7 +432,7 @@ impl<P: Probe> Flash<P> {
     /// Lets the die of a completed command take its next one.
     #[inline]
     pub fn go_on_with<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        self.dispatcher.start::<S>(now, die);
+        self.dispatcher.start::<S>(now, StationId::of(die));
     }
 
     #[inline]

@@ -31,6 +31,7 @@ mod pacing;
 mod packing;
 mod parity;
 mod physical;
+mod planes_apart;
 mod power;
 mod queueing;
 mod regulating;

@@ -19,6 +19,7 @@ const ALL_KINDS: MultiPlane = MultiPlane {
     read: true,
     program: true,
     erase: true,
+    independent_reads: false,
     address: AddressRule::SamePage,
     gap: Nanos(US),
     looks: MultiPlane::NONE.looks,

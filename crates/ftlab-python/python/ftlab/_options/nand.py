@@ -139,6 +139,13 @@ class NandSection(TypedDict, total=False):
     0ns. From 0ns to 1ms. (nand.multi_plane.gap)
     """
 
+    independent_reads: bool | Literal["on", "off"] | None
+    """Each plane senses pages of its own at its own time, while other planes of its die sense others, and holds
+    what it sensed in a register of its own. Programs and erases still occupy the whole die. Reads of
+    different planes then need not meet, so `nand.multi_plane.read` is refused beside it. Default: off.
+    (nand.multi_plane.independent_reads)
+    """
+
     looks: int | str | None
     """How many commands that wait for a die are examined, for each of its planes, to find some that fit a
     command which begins; "none" examines all of its kind and origin. The more are examined, the slower the

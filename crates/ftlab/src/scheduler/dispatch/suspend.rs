@@ -7,13 +7,14 @@ use crate::nand::{Cells, Register};
 use crate::scheduler::event::Event;
 use crate::scheduler::pause::{Pausable, Paused};
 use crate::scheduler::probe::Probe;
-use crate::units::{DieId, SimTime};
+use crate::scheduler::station::StationId;
+use crate::units::SimTime;
 use crate::verify::Canary;
 
 impl<P: Probe> Dispatcher<P> {
     /// Suspends the operation of a die for which a host read has arrived, if this is allowed and pays off.
     #[inline]
-    pub fn pause_for_read(&mut self, now: SimTime, die: DieId) {
+    pub fn pause_for_read(&mut self, now: SimTime, die: StationId) {
         if self.array.rules.pause.which != Pausable::None {
             self.pause_if_it_pays(now, die);
         }
@@ -21,17 +22,17 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Checks again when the cells begin, after a transfer that cannot be suspended: host reads may have come
     /// meanwhile.
-    pub(super) fn pause_for_waiting(&mut self, now: SimTime, die: DieId) {
+    pub(super) fn pause_for_waiting(&mut self, now: SimTime, die: StationId) {
         let station = &mut self.array.stations[die.at()];
         if station.suspension.looks_again && station.cells_from == now {
             station.suspension.looks_again = false;
-            if station.lanes.first_host_read().is_some() {
+            if self.array.any_host_read(die) {
                 self.pause_for_read(now, die);
             }
         }
     }
 
-    fn pause_if_it_pays(&mut self, now: SimTime, die: DieId) {
+    fn pause_if_it_pays(&mut self, now: SimTime, die: StationId) {
         let rule = &self.array.rules.pause;
         let station = &self.array.stations[die.at()];
         let cells = station.die.cells();
@@ -39,7 +40,7 @@ impl<P: Probe> Dispatcher<P> {
             && station.suspension.times < rule.times
             && station.die.register() == Register::Empty
             && !station.die.is_paused();
-        if !may || self.array.read_beside(die, station.in_cells).is_none() {
+        if !may || !self.array.any_read_beside(die, station.in_cells) {
             return;
         }
         let station = &mut self.array.stations[die.at()];
@@ -73,7 +74,7 @@ impl<P: Probe> Dispatcher<P> {
     }
 
     /// Resumes the suspended operation of a die.
-    pub(super) fn resume(&mut self, now: SimTime, die: DieId) {
+    pub(super) fn resume(&mut self, now: SimTime, die: StationId) {
         let station = &mut self.array.stations[die.at()];
         let Some(paused) = station.suspension.paused.take() else { return };
         let Paused { first, cells, left, since, .. } = paused;

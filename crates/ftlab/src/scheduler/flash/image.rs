@@ -33,6 +33,7 @@ impl<P: Probe> Flash<P> {
             lines: _,
             // Empty at rest.
             page_order: _,
+            apart: _,
             plant: _,
         } = array;
         let Datasheet { geometry: _, timing, flat: _, bus: _, abilities: _, settled: _ } = sheet;
