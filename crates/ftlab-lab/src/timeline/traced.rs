@@ -192,8 +192,12 @@ impl Again<'_> {
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
         let suspend = &self.config.options.nand.suspend;
-        let pause =
-            PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume };
+        let pause = PauseCost {
+            program: suspend.program,
+            erase: suspend.erase,
+            resume: suspend.resume,
+            ..PauseCost::default()
+        };
         let requests = told(&record, chosen.others);
         let document = Arc::new(measured.document);
         let nand = &self.config.options.nand;

@@ -71,6 +71,15 @@ options! {
         erase: Nanos = "100us", in "0ns"..="10ms",
             source "assumed; Wu and He, FAST 2012, wait for a step of an erase pulse",
             applies_with "scheduler.suspend" not "none";
+        /// The length of a program's pulses. With "0ns" it is suspended at any moment; otherwise it first works on to
+        /// the end of its current pulse, counted from its beginning, and then takes `nand.suspend.program`.
+        program_pulse: Nanos = "0ns", in "0ns"..="10ms",
+            source "default: fixed times only; Wu and He, FAST 2012: between pulses of 10 to 20 us (inter phase suspension)",
+            applies_with "scheduler.suspend" is "program-and-erase";
+        /// The same for an erase.
+        erase_pulse: Nanos = "0ns", in "0ns"..="100ms",
+            source "default: fixed times only; Wu and He, FAST 2012: between pulses of an erase",
+            applies_with "scheduler.suspend" not "none";
         /// Resuming.
         resume: Nanos = "5us", in "0ns"..="10ms", source "assumed",
             applies_with "scheduler.suspend" not "none";

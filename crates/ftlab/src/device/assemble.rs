@@ -132,6 +132,8 @@ impl DeviceSetup {
                     which: options.scheduler.suspend,
                     times: options.scheduler.suspend_limit,
                     reads: options.scheduler.suspend_reads,
+                    of: options.scheduler.suspend_of,
+                    longest: options.scheduler.suspend_time,
                 },
                 scheduler: options.scheduler.policy.build(&of_flash),
                 prior: ftl.cost.prior(),
@@ -252,7 +254,13 @@ fn abilities(nand: &NandOptions) -> Abilities {
             program: cache.program.is_on(),
             busy: cache.busy,
         },
-        pause: PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume },
+        pause: PauseCost {
+            program: suspend.program,
+            erase: suspend.erase,
+            resume: suspend.resume,
+            program_pulse: suspend.program_pulse,
+            erase_pulse: suspend.erase_pulse,
+        },
         one_die_at_a_time: nand.one_die_at_a_time.is_on() && nand.dies_per_chip > 1,
         draws: Draws::of(&nand.power),
     }

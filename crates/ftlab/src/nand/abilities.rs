@@ -144,6 +144,22 @@ pub struct PauseCost {
     pub erase: Nanos,
     /// From the command to resume until the operation goes on.
     pub resume: Nanos,
+    /// The pulses of a program, which is suspended between two of them. If they take no time, at any moment.
+    pub program_pulse: Nanos,
+    /// The pulses of an erase, likewise.
+    pub erase_pulse: Nanos,
+}
+
+impl PauseCost {
+    /// Time until an operation that has worked for `worked` since it began or went on reaches the end of its pulse.
+    #[must_use]
+    pub fn until_pulse_ends(&self, is_erase: bool, worked: Nanos) -> Nanos {
+        let pulse = if is_erase { self.erase_pulse } else { self.program_pulse };
+        match worked.0.checked_rem(pulse.0) {
+            None | Some(0) => Nanos::ZERO,
+            Some(begun) => Nanos(pulse.0 - begun),
+        }
+    }
 }
 
 /// What the dies of a device can do.
@@ -167,7 +183,13 @@ impl Abilities {
     pub const NONE: Abilities = Abilities {
         multi_plane: MultiPlane::NONE,
         cache: CacheOps { read: false, program: false, busy: Nanos::ZERO },
-        pause: PauseCost { program: Nanos::ZERO, erase: Nanos::ZERO, resume: Nanos::ZERO },
+        pause: PauseCost {
+            program: Nanos::ZERO,
+            erase: Nanos::ZERO,
+            resume: Nanos::ZERO,
+            program_pulse: Nanos::ZERO,
+            erase_pulse: Nanos::ZERO,
+        },
         one_die_at_a_time: false,
         draws: Draws::NONE,
     };

@@ -464,7 +464,10 @@ impl FlashLaws {
         };
         assert!(cells.pages.contains(&a.page), "{a:?} is suspended, but {cells:?} is running");
         assert!(cells.from <= at && at < cells.until, "{cells:?} can't be suspended at {at}");
-        let cost = if cells.kind == Kind::Erase { self.pause.erase } else { self.pause.program };
+        let is_erase = cells.kind == Kind::Erase;
+        let rest = self.pause.until_pulse_ends(is_erase, at - cells.from);
+        assert_eq!(rest, Nanos::ZERO, "{cells:?} is suspended within a pulse at {at}");
+        let cost = if is_erase { self.pause.erase } else { self.pause.program };
         die.free_at = at + cost;
         let left = cells.until - at;
         die.paused = Some((cells, left));

@@ -56,7 +56,7 @@ pub(crate) use laws::{FlashLaws, HeldBlock};
 pub use line::BusOrder;
 pub use load::{DieSet, Load};
 pub use owner::{Owner, ServiceId};
-pub use pause::{Pausable, PauseRule};
+pub use pause::{Pausable, PauseRule, PausedFor};
 pub use probe::{Activity, Levels, Note, Probe};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};

@@ -44,6 +44,7 @@ mod standstill;
 mod statistics;
 mod streams;
 mod superblocks;
+mod suspending;
 mod table;
 mod timelines;
 mod triggers;

@@ -161,8 +161,8 @@ impl FlashArray {
     pub fn begins_apart(&mut self, now: SimTime, at: StationId) {
         self.settle_use(now, at);
         let whole = StationId::of(self.die_of::<{ skills::ALL }>(at));
-        if let Some(paused) = self.stations[whole.at()].suspension.paused.as_mut() {
-            paused.served += u32::from(at != whole);
+        if at != whole {
+            self.stations[whole.at()].suspension.serves(now, &self.rules.pause);
         }
     }
 

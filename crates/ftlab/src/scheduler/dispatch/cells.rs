@@ -153,10 +153,8 @@ impl<P: Probe> Dispatcher<P> {
         let id = station.in_register.expect("a die that sends has something to send");
         station.in_register = self.array.commands[id].ticket.next.take();
         station.die.sent(now, station.in_register.is_some());
-        if skills::any(S, skills::OVERTAKING)
-            && let Some(paused) = &mut station.suspension.paused
-        {
-            paused.served += 1;
+        if skills::any(S, skills::OVERTAKING) && station.suspension.paused.is_some() {
+            station.suspension.serves(now, &self.array.rules.pause);
         }
         // What comes of this page may begin something on the bus. The other pages of the operation go first.
         if skills::any(S, skills::RARE_ON_FLASH) && self.array.rules.data_out_first {
