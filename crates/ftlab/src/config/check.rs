@@ -15,6 +15,7 @@ mod parity;
 mod physical;
 mod recovery;
 mod refresh;
+mod scheduling;
 mod slc;
 mod superblock;
 mod volume;
@@ -27,7 +28,6 @@ use crate::options::Problem;
 use crate::options::reader::LayerReader;
 use crate::options::text::quoted;
 use crate::options::value::Value;
-use crate::scheduler::Pausable;
 use crate::shape::Cell;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
@@ -69,6 +69,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.bus();
     checker.suspension();
     checker.planes_apart();
+    checker.space();
     checker.arbitration();
     Findings { warnings: checker.warnings, notes: checker.notes }
 }
@@ -505,41 +506,6 @@ impl Checker<'_, '_> {
             ),
         };
         self.notes.extend(self.problem(&[first], message.to_owned(), remedy.to_owned()));
-    }
-
-    fn suspension(&mut self) {
-        let options = self.options;
-        if options.scheduler.suspend == Pausable::ProgramAndErase
-            && options.nand.cache_ops.program.is_on()
-        {
-            let message = "programs can't be suspended while the register holds the next page, which it \
-                           nearly always does with cache programs";
-            let remedy = "switch nand.cache_ops.program off, or suspend erases only";
-            let paths = ["scheduler.suspend", "nand.cache_ops.program"];
-            self.warn(&paths, message.to_owned(), remedy.to_owned());
-        }
-    }
-
-    /// Checks that planes which sense on their own are asked for nothing else.
-    fn planes_apart(&mut self) {
-        let nand = &self.options.nand;
-        let apart = "nand.multi_plane.independent_reads";
-        if !nand.multi_plane.independent_reads.is_on() || nand.planes_per_die == 1 {
-            return;
-        }
-        if nand.multi_plane.read.is_on() {
-            let message = "planes that sense on their own have no reads to sense together";
-            let remedy = "set nand.multi_plane.read to \"off\", or switch independent reads off";
-            let paths = [apart, "nand.multi_plane.read"];
-            self.fail(&paths, message.to_owned(), remedy.to_owned());
-        }
-        if nand.one_die_at_a_time.is_on() && nand.dies_per_chip > 1 {
-            let message =
-                "a chip that does one thing at a time has no planes that sense on their own";
-            let remedy = "set nand.one_die_at_a_time to \"off\", or switch independent reads off";
-            let paths = [apart, "nand.one_die_at_a_time", "nand.dies_per_chip"];
-            self.fail(&paths, message.to_owned(), remedy.to_owned());
-        }
     }
 
     fn bus(&mut self) {

@@ -17,6 +17,7 @@ use super::lanes::Lanes;
 use super::line::{BusOrder, BusTurn, Line, Wish};
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
+use super::space::Shortage;
 use super::station::{Station, StationId};
 use crate::engine::Slab;
 use crate::engine::skills::{self, Skills};
@@ -49,6 +50,8 @@ pub(super) struct FlashArray {
     pub lines: Vec<Line>,
     /// Only if pages are programmed in place.
     pub page_order: Option<Box<PageOrder>>,
+    /// Only if the policy follows how many blocks are free.
+    pub shortage: Option<Box<Shortage>>,
     /// Only if planes sense on their own.
     pub apart: Option<Box<Apart>>,
     pub plant: Plant,
@@ -68,6 +71,7 @@ impl FlashArray {
             lines: vec![Line::default(); sheet.geometry.channels() as usize],
             commands: Slab::default(),
             page_order: None,
+            shortage: None,
             plant: Plant::default(),
             sheet,
             rules,
@@ -78,6 +82,11 @@ impl FlashArray {
     /// All dies.
     pub fn dies(&self) -> impl Iterator<Item = DieId> + use<> {
         (0..self.sheet.geometry.dies()).map(DieId::new)
+    }
+
+    /// Whether a die is short of free blocks, as far as the policy follows it.
+    pub fn is_short_of_space(&self, die: DieId) -> bool {
+        self.shortage.as_ref().is_some_and(|shortage| shortage.is_short(die))
     }
 
     /// For how long a die was in use until `now`.

@@ -17,6 +17,7 @@ use super::load::Load;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
 use super::probe::Probe;
+use super::space::Shortage;
 use super::station::StationId;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
@@ -84,7 +85,10 @@ impl<P: Probe> Flash<P> {
         };
         let load = Load::of_flash(&sheet.geometry);
         let cells = CellHistory::new(&sheet, prior, hazards);
-        let array = FlashArray::new(sheet, rules, cells);
+        let mut array = FlashArray::new(sheet, rules, cells);
+        let dies = array.sheet.geometry.dies();
+        array.shortage =
+            scheduler.follows_space().map(|limits| Box::new(Shortage::new(limits, dies)));
         let dispatcher = Dispatcher::new(array, scheduler, decoder, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
         let mut flash = Flash { dispatcher, left_die: None, load, done, costs };
@@ -95,7 +99,8 @@ impl<P: Probe> Flash<P> {
 
     /// Which [`skills`] it has.
     pub(crate) fn skills(&self) -> Skills {
-        let FlashArray { sheet, rules, cells, page_order, apart, .. } = &self.dispatcher.array;
+        let FlashArray { sheet, rules, cells, page_order, apart, shortage, .. } =
+            &self.dispatcher.array;
         let Abilities { cache, one_die_at_a_time, .. } = &sheet.abilities;
         let rare = [
             *one_die_at_a_time,
@@ -113,6 +118,7 @@ impl<P: Probe> Flash<P> {
             (rules.overtaking || rules.pause.which != Pausable::None, skills::OVERTAKING),
             (rare.contains(&true), skills::RARE_ON_FLASH),
             (!sheet.timing.native.is_flat(), skills::TIMES),
+            (shortage.is_some(), skills::RARE),
         ])
     }
 
@@ -149,6 +155,19 @@ impl<P: Probe> Flash<P> {
     #[must_use]
     pub fn has_deadlines(&self) -> bool {
         self.dispatcher.scheduler.has_deadlines()
+    }
+
+    /// Whether the policy wants to know [how many blocks are free](Self::note_free_blocks).
+    #[must_use]
+    pub fn follows_space(&self) -> bool {
+        self.dispatcher.array.shortage.is_some()
+    }
+
+    /// Notes the free blocks of the plane of a die that has the fewest.
+    pub fn note_free_blocks(&mut self, die: DieId, free_blocks: u32) {
+        if let Some(shortage) = &mut self.dispatcher.array.shortage {
+            shortage.note(die, free_blocks);
+        }
     }
 
     /// Number of commands that wait or run on each die.

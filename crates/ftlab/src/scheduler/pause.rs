@@ -135,7 +135,15 @@ impl Suspension {
     pub fn serves(&mut self, now: SimTime, rule: &PauseRule) {
         if let Some(paused) = &mut self.paused {
             paused.served += 1;
-            paused.is_over |= !rule.has_time(self.held + now.saturating_since(paused.since));
+        }
+        self.looks_at_time(now, rule);
+    }
+
+    /// Ends the suspension for further reads if time is up. One read is served in any case.
+    pub fn looks_at_time(&mut self, now: SimTime, rule: &PauseRule) {
+        if let Some(paused) = &mut self.paused {
+            let held = self.held + now.saturating_since(paused.since);
+            paused.is_over |= paused.served > 0 && !rule.has_time(held);
         }
     }
 }

@@ -30,6 +30,12 @@ impl<'a> View<'a> {
         &self.array.sheet.geometry
     }
 
+    /// Whether a plane of a die is short of free blocks, for policies that [follow it](super::SchedulerPolicy::follows_space).
+    #[must_use]
+    pub fn is_short_of_space(&self, die: DieId) -> bool {
+        self.array.is_short_of_space(die)
+    }
+
     /// A command that waits or runs.
     #[must_use]
     pub fn command(&self, id: CommandId) -> &'a Command {

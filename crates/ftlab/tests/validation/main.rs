@@ -51,4 +51,5 @@ mod triggers;
 mod untimed;
 mod watch;
 mod wear;
+mod with_space;
 mod write_amplification;

@@ -78,6 +78,23 @@ fn a_suspension_serves_both_planes() {
     assert_eq!(done(1), [("a", 1160), ("e", 3165), ("b", 3225)]);
 }
 
+/// A read that comes while another one uses the suspension of its die may use it, too, while there is time.
+#[test]
+fn a_suspension_may_be_joined_while_there_is_time() {
+    let done = |longest| {
+        let set = suspending(Pausable::Erase, 1);
+        let pause = PauseRule { longest: Some(Nanos(longest)), ..set.pause };
+        let mut table = Table::new(apart(Set { pause, ..set }));
+        table.put(0, "e", Kind::Erase, at(0, 1, 0));
+        table.put(1000, "a", Kind::Read, at(0, 0, 0)).put(1120, "b", Kind::Read, at(1, 0, 0));
+        table.done()
+    };
+    // Suspended 1000-1100. a: cells 1100-1150, bus 1150-1160. b: cells 1120-1170, bus 1170-1180. Resumed at 1185.
+    assert_eq!(done(120 * US + 1), [("a", 1160), ("b", 1180), ("e", 3185)]);
+    // b comes too late. Resumed at 1165.
+    assert_eq!(done(120 * US), [("a", 1160), ("e", 3165), ("b", 3225)]);
+}
+
 #[test]
 fn each_plane_has_a_register() {
     let cache = CacheOps { read: true, program: false, busy: Nanos(3 * US) };

@@ -166,6 +166,12 @@ impl FlashArray {
         }
     }
 
+    /// Ends the suspension on a die for further reads if time is up.
+    pub fn look_at_time(&mut self, now: SimTime, at: StationId) {
+        let whole = StationId::of(self.die_of::<{ skills::ALL }>(at));
+        self.stations[whole.at()].suspension.looks_at_time(now, &self.rules.pause);
+    }
+
     /// Whether collection has any station of a die, and whether anything has.
     fn in_use(&self, die: DieId) -> (bool, bool) {
         let all = || self.stations_of(StationId::of(die)).map(|one| &self.stations[one.at()].die);

@@ -11,6 +11,7 @@ impl<P: Probe> Dispatcher<P> {
     #[inline(never)]
     pub(super) fn start_apart<const S: Skills>(&mut self, now: SimTime, at: StationId) {
         self.array.settle_use(now, at);
+        self.array.look_at_time(now, at);
         for one in self.array.stations_of(at) {
             self.start_station::<S>(now, one);
         }

@@ -39,7 +39,9 @@ impl<P: Probe> Dispatcher<P> {
         let is_own = station.in_cells.is_some_and(|first| self.array.commands[first].is_gc());
         let held =
             if station.suspension.times == 0 { Nanos::ZERO } else { station.suspension.held };
+        let is_short = self.array.is_short_of_space(self.array.die_of::<{ skills::ALL }>(die));
         let may = rule.allows(cells)
+            && !is_short
             && rule.yields(is_own)
             && rule.has_time(held)
             && station.suspension.times < rule.times
