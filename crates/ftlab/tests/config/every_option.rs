@@ -138,6 +138,8 @@ const NEEDED: &[(&str, &[&str])] = &[
     ),
     ("ftl.gc.victim=windowed-greedy", &["ftl.gc.window=2"]),
     ("ftl.wear.policy=threshold", &["ftl.wear.threshold=1"]),
+    // Room for other limits below it.
+    ("scheduler.policy=read-first-with-space", &["scheduler.ample_at=5"]),
     ("ftl.wear.policy=bet", &["ftl.wear.unevenness=4"]),
 ];
 

@@ -124,6 +124,9 @@ class NandSection(TypedDict, total=False):
     (nand.faults.erase_failures)
     """
 
+    erase_pulse: str | None
+    """The same for an erase. Default: 0ns. From 0ns to 100ms. (nand.suspend.erase_pulse)"""
+
     factory_bad: str | None
     """The probability that a block is bad from the factory. The first block of a plane never is. Default: 0%.
     From 0% to 50%. (nand.faults.factory_bad)
@@ -212,6 +215,12 @@ class NandSection(TypedDict, total=False):
     """Programs that fail, in a billion. The page is programmed elsewhere, and its block is retired once its
     other pages have been moved. In in a billion. Default: 0. From 0 to 1000000000.
     (nand.faults.program_failures)
+    """
+
+    program_pulse: str | None
+    """The length of a program's pulses. With "0ns" it is suspended at any moment; otherwise it first works on to
+    the end of its current pulse, counted from its beginning, and then takes `nand.suspend.program`. Default:
+    0ns. From 0ns to 10ms. (nand.suspend.program_pulse)
     """
 
     program_step: int | Sequence[int] | str | None
