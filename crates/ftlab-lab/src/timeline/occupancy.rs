@@ -209,6 +209,7 @@ impl Occupancy {
         for command in record.commands.values() {
             if let [moves, cells, ..] = command.spans[..]
                 && (moves.part, cells.part) == (FlashPart::Bus, FlashPart::Cells)
+                && self.plane_of(command).is_none()
             {
                 let operation = operations.entry((command.die.get(), cells.from)).or_default();
                 operation.push((moves, command));

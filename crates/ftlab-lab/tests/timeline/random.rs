@@ -9,7 +9,7 @@ use ftlab::engine::Stream;
 use ftlab::ftl::merge::Clocks;
 use ftlab::host::Op;
 use ftlab::options::Switch;
-use ftlab::scheduler::Pausable;
+use ftlab::scheduler::{Kind, Pausable};
 use ftlab::shape::Geometry;
 use ftlab::stats::Spread;
 use ftlab::units::{Nanos, SimTime};
@@ -127,9 +127,9 @@ fn within(spans: &[(SimTime, SimTime)], end: SimTime) -> u64 {
 }
 
 /// The spans of buses, with the gaps between the planes of an operation, in which the bus is kept for it.
-fn with_gaps(record: &DeviceRecord, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
+fn with_gaps(traced: &Traced, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
     let mut all: BTreeMap<u32, Vec<(SimTime, SimTime, &FlashCommand)>> = BTreeMap::new();
-    for command in record.commands.values() {
+    for command in traced.record.commands.values() {
         let of = command.spans.iter().filter(|span| span.part == FlashPart::Bus);
         let of = of.map(|span| (span.from, span.until, command));
         all.entry(command.channel.get()).or_default().extend(of);
@@ -143,7 +143,8 @@ fn with_gaps(record: &DeviceRecord, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, S
                 spans.map(|span| span.from).min().filter(|from| *from >= now.1)
             };
             // Both move in, and then work together.
-            let together = cells(now.2).is_some() && cells(now.2) == cells(before.2);
+            let alone = traced.apart.is_some() && now.2.kind == Kind::Read;
+            let together = !alone && cells(now.2).is_some() && cells(now.2) == cells(before.2);
             if together && before.2.die == now.2.die {
                 spans[at].0 = SimTime(now.0.0 - gap.0);
             }
@@ -208,7 +209,7 @@ fn check_busy_times(config: &Config, traced: &Traced, device: &str) {
             "{what}: {ratios:?}, but {spread:?} on {device}"
         );
     };
-    let buses = sums(with_gaps(&traced.record, gap), geometry.channels());
+    let buses = sums(with_gaps(traced, gap), geometry.channels());
     near(report.utilisation.channels_ratio.as_ref(), &buses, unseen, "buses");
     let dies = sums(holds(&traced.record), geometry.dies());
     near(report.utilisation.dies_ratio.as_ref(), &dies, between.max(unseen), "dies");
