@@ -36,7 +36,7 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 37] = [
+const FEATURES: [Feature; 39] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
@@ -79,6 +79,15 @@ const FEATURES: [Feature; 37] = [
     feature("reads that fail", &["nand.faults.read_failures=10"]),
     feature("a die that dies", &["nand.faults.schedule=1s: die 1 dies"]),
     feature("suspension", &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"]),
+    feature("reads first with space", &["scheduler.policy=read-first-with-space"]),
+    feature(
+        "planes that sense on their own",
+        &[
+            "nand.planes_per_die=2",
+            "nand.multi_plane.read=off",
+            "nand.multi_plane.independent_reads=on",
+        ],
+    ),
     feature(
         "multi-plane and cache operations",
         &["nand.multi_plane.program=on", "nand.cache_ops.program=on", "ftl.placement.rows=on"],

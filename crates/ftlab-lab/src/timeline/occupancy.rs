@@ -5,7 +5,8 @@ use std::iter::Peekable;
 use std::slice::Iter;
 
 use ftlab::nand::{Kind, PauseCost};
-use ftlab::units::{Nanos, SimTime};
+use ftlab::shape::FlashGeometry;
+use ftlab::units::{Nanos, PlaneId, SimTime};
 
 use super::recorder::{DeviceRecord, FlashCommand, FlashPart, Span};
 
@@ -29,6 +30,8 @@ struct Hold {
     until: SimTime,
     by: u64,
     how: Holding,
+    /// The plane, if it alone is held.
+    plane: Option<PlaneId>,
     /// How long the die then suspends the operation, and resumed it before.
     switching: (Nanos, Nanos),
 }
@@ -57,12 +60,13 @@ impl HoldLine {
                 for (from, until, by) in
                     [(last.until, pausing, last.by), (resuming, hold.from, hold.by)]
                 {
-                    let (how, switching) = (Holding::Switching, NONE);
+                    let (how, switching, plane) = (Holding::Switching, NONE, None);
                     added.extend((from < until).then_some(Hold {
                         from,
                         until,
                         by,
                         how,
+                        plane,
                         switching,
                     }));
                 }
@@ -133,13 +137,15 @@ pub enum Holder {
 pub struct Occupancy {
     dies: BTreeMap<u32, HoldLine>,
     buses: BTreeMap<u32, HoldLine>,
+    /// The flash, if its planes sense on their own.
+    apart: Option<FlashGeometry>,
 }
 
 impl Occupancy {
-    /// Collects who held what.
+    /// Collects who held what. `apart` is the flash, if its planes sense on their own.
     #[must_use]
-    pub fn of(record: &DeviceRecord, costs: &PauseCost) -> Occupancy {
-        let mut all = Occupancy::default();
+    pub fn of(record: &DeviceRecord, costs: &PauseCost, apart: Option<FlashGeometry>) -> Occupancy {
+        let mut all = Occupancy { apart, ..Occupancy::default() };
         for command in record.commands.values() {
             all.add(command, costs);
         }
@@ -152,8 +158,15 @@ impl Occupancy {
         all
     }
 
+    /// The plane that a command holds, if it alone.
+    fn plane_of(&self, command: &FlashCommand) -> Option<PlaneId> {
+        let apart = self.apart.as_ref().filter(|_| command.kind == Kind::Read)?;
+        Some(apart.plane_of_page(command.page))
+    }
+
     fn add(&mut self, command: &FlashCommand, costs: &PauseCost) {
         let by = command.sequence;
+        let plane = self.plane_of(command);
         let die = self.dies.entry(command.die.get()).or_default();
         let mut before: Option<&Span> = None;
         for span in &command.spans {
@@ -170,12 +183,12 @@ impl Occupancy {
             {
                 let (from, until) = (before.until, span.from);
                 let how = Holding::InRegister;
-                die.holds.push(Hold { from, until, by, how, switching: NONE });
+                die.holds.push(Hold { from, until, by, how, plane, switching: NONE });
             }
             let pause = if command.kind == Kind::Erase { costs.erase } else { costs.program };
             let or_none = |is: bool, time: Nanos| if is { time } else { Nanos::ZERO };
             let switching = (or_none(span.suspended, pause), or_none(was_suspended, costs.resume));
-            die.holds.push(Hold { from: span.from, until: span.until, by, how, switching });
+            die.holds.push(Hold { from: span.from, until: span.until, by, how, plane, switching });
             before = Some(span);
         }
         let bus = self.buses.entry(command.channel.get()).or_default();
@@ -185,6 +198,7 @@ impl Occupancy {
             until: span.until,
             by,
             how: Holding::OnBus,
+            plane: None,
             switching: NONE,
         }));
     }
@@ -195,6 +209,7 @@ impl Occupancy {
         for command in record.commands.values() {
             if let [moves, cells, ..] = command.spans[..]
                 && (moves.part, cells.part) == (FlashPart::Bus, FlashPart::Cells)
+                && self.plane_of(command).is_none()
             {
                 let operation = operations.entry((command.die.get(), cells.from)).or_default();
                 operation.push((moves, command));
@@ -211,6 +226,7 @@ impl Occupancy {
                         until: next.from,
                         by: command.sequence,
                         how: Holding::OnBus,
+                        plane: None,
                         switching: NONE,
                     });
                 }
@@ -227,9 +243,13 @@ impl Occupancy {
         to_send: bool,
         (from, until): (SimTime, SimTime),
     ) -> Vec<(SimTime, SimTime, Holder)> {
+        let plane = self.plane_of(waiting);
         let of = |line: Option<&HoldLine>| -> Vec<Hold> {
             let holds = line.into_iter().flat_map(|line| line.over(from, until));
-            holds.filter(|hold| hold.by != waiting.sequence).copied().collect()
+            let elsewhere =
+                |hold: &&Hold| plane.zip(hold.plane).is_some_and(|(own, held)| own != held);
+            let others = holds.filter(|hold| hold.by != waiting.sequence && !elsewhere(hold));
+            others.copied().collect()
         };
         let die = of(self.dies.get(&waiting.die.get()).filter(|_| !to_send));
         let bus = of(self.buses.get(&waiting.channel.get()));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ftlab::config::Config;
 use ftlab::nand::PauseCost;
 use ftlab::scheduler::Levels;
+use ftlab::shape::FlashGeometry;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::replay::Completed;
 
@@ -85,19 +86,24 @@ pub struct Traced {
     pub document: Arc<ResultDocument>,
     /// How long its dies take to suspend and resume operations.
     pub pause: PauseCost,
+    /// The flash, if its planes sense on their own.
+    pub apart: Option<FlashGeometry>,
 }
 
 impl Traced {
     /// Returns who tells the stories of its requests.
     #[must_use]
     pub fn stories(&self) -> Stories<'_> {
-        Stories { record: &self.record, occupancy: Occupancy::of(&self.record, &self.pause) }
+        Stories {
+            record: &self.record,
+            occupancy: Occupancy::of(&self.record, &self.pause, self.apart.clone()),
+        }
     }
 
     /// Returns what touches these windows, which are within its own.
     #[must_use]
     pub fn within(&self, windows: Windows) -> Traced {
-        let Traced { record, requests, document, pause, .. } = self;
+        let Traced { record, requests, document, pause, apart, .. } = self;
         let meets = |from: SimTime, until: Option<SimTime>| {
             windows.meet(from, until.unwrap_or(SimTime::FOREVER))
         };
@@ -115,7 +121,8 @@ impl Traced {
         };
         let requests =
             kept(requests, |told| windows.meet(told.done.arrived, told.done.completion.finished));
-        Traced { record, requests, windows, document: Arc::clone(document), pause: *pause }
+        let (document, apart) = (Arc::clone(document), apart.clone());
+        Traced { record, requests, windows, document, pause: *pause, apart }
     }
 }
 
@@ -185,11 +192,18 @@ impl Again<'_> {
         let (measured, chosen) = self.perform(choice, watcher, instruments)?;
         let record = measured.device.flash().probe().clone().into_record();
         let suspend = &self.config.options.nand.suspend;
-        let pause =
-            PauseCost { program: suspend.program, erase: suspend.erase, resume: suspend.resume };
+        let pause = PauseCost {
+            program: suspend.program,
+            erase: suspend.erase,
+            resume: suspend.resume,
+            ..PauseCost::default()
+        };
         let requests = told(&record, chosen.others);
         let document = Arc::new(measured.document);
-        Ok(Traced { requests, record, windows: windows.clone(), document, pause })
+        let nand = &self.config.options.nand;
+        let is_apart = nand.multi_plane.independent_reads.is_on() && nand.planes_per_die > 1;
+        let apart = is_apart.then(|| self.config.flash());
+        Ok(Traced { requests, record, windows: windows.clone(), document, pause, apart })
     }
 
     /// The failure for a load that can't be read again.

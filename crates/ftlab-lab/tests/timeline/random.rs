@@ -9,7 +9,7 @@ use ftlab::engine::Stream;
 use ftlab::ftl::merge::Clocks;
 use ftlab::host::Op;
 use ftlab::options::Switch;
-use ftlab::scheduler::Pausable;
+use ftlab::scheduler::{Kind, Pausable};
 use ftlab::shape::Geometry;
 use ftlab::stats::Spread;
 use ftlab::units::{Nanos, SimTime};
@@ -87,7 +87,8 @@ fn the_records_of_random_devices_agree_with_their_results() {
 /// cells and register of a die work for different commands at once, or several dies wait for each other. Merges of planes
 /// in lock-step have no commands to see, and some gaps no spans. Beside a suspended operation, a read that waits for the
 /// bus waits for the operation by the account, and for nobody by the story. A read that is reconstructed has waited before,
-/// when its page could not be read.
+/// when its page could not be read. Where planes sense on their own, a read may wait behind a command that waits for other
+/// planes.
 fn check_own_work(config: &Config, traced: &Traced, device: &str) {
     let nand = &config.options.nand;
     let overlap = nand.cache_ops.read == Switch::On || nand.cache_ops.program == Switch::On;
@@ -96,7 +97,8 @@ fn check_own_work(config: &Config, traced: &Traced, device: &str) {
     let beside = suspends && nand.bus.command.is_some();
     let loses = nand.faults.read_failures > 0 || !nand.faults.schedule.is_empty();
     let reconstructs = config.options.ftl.parity.stripe().is_some() && loses;
-    let unseen = in_lock_step || has_unseen_gaps(config) || beside || reconstructs;
+    let apart = nand.multi_plane.independent_reads == Switch::On;
+    let unseen = apart || in_lock_step || has_unseen_gaps(config) || beside || reconstructs;
     if overlap || nand.one_die_at_a_time == Switch::On || unseen {
         return;
     }
@@ -125,9 +127,9 @@ fn within(spans: &[(SimTime, SimTime)], end: SimTime) -> u64 {
 }
 
 /// The spans of buses, with the gaps between the planes of an operation, in which the bus is kept for it.
-fn with_gaps(record: &DeviceRecord, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
+fn with_gaps(traced: &Traced, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
     let mut all: BTreeMap<u32, Vec<(SimTime, SimTime, &FlashCommand)>> = BTreeMap::new();
-    for command in record.commands.values() {
+    for command in traced.record.commands.values() {
         let of = command.spans.iter().filter(|span| span.part == FlashPart::Bus);
         let of = of.map(|span| (span.from, span.until, command));
         all.entry(command.channel.get()).or_default().extend(of);
@@ -141,7 +143,8 @@ fn with_gaps(record: &DeviceRecord, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, S
                 spans.map(|span| span.from).min().filter(|from| *from >= now.1)
             };
             // Both move in, and then work together.
-            let together = cells(now.2).is_some() && cells(now.2) == cells(before.2);
+            let alone = traced.apart.is_some() && now.2.kind == Kind::Read;
+            let together = !alone && cells(now.2).is_some() && cells(now.2) == cells(before.2);
             if together && before.2.die == now.2.die {
                 spans[at].0 = SimTime(now.0.0 - gap.0);
             }
@@ -206,7 +209,7 @@ fn check_busy_times(config: &Config, traced: &Traced, device: &str) {
             "{what}: {ratios:?}, but {spread:?} on {device}"
         );
     };
-    let buses = sums(with_gaps(&traced.record, gap), geometry.channels());
+    let buses = sums(with_gaps(traced, gap), geometry.channels());
     near(report.utilisation.channels_ratio.as_ref(), &buses, unseen, "buses");
     let dies = sums(holds(&traced.record), geometry.dies());
     near(report.utilisation.dies_ratio.as_ref(), &dies, between.max(unseen), "dies");

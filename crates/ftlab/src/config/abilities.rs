@@ -12,6 +12,12 @@ options! {
         /// Reads of several planes are sensed together.
         read: Switch = "off", source "default: the baseline of one plane at a time; see the part",
             applies_with "nand.planes_per_die" not "1";
+        /// Each plane senses pages of its own at its own time, while other planes of its die sense others, and holds
+        /// what it sensed in a register of its own. Programs and erases still occupy the whole die. Reads of
+        /// different planes then need not meet, so `nand.multi_plane.read` is refused beside it.
+        independent_reads: Switch = "off",
+            source "default: the baseline of one plane at a time; on as parts with independent plane reads (IWL, AIPR)",
+            applies_with "nand.planes_per_die" not "1";
         /// Programs of several planes run together.
         program: Switch = "off", source "default: the baseline of one plane at a time; see the part",
             applies_with "nand.planes_per_die" not "1";
@@ -64,6 +70,15 @@ options! {
         /// Suspending an erase.
         erase: Nanos = "100us", in "0ns"..="10ms",
             source "assumed; Wu and He, FAST 2012, wait for a step of an erase pulse",
+            applies_with "scheduler.suspend" not "none";
+        /// The length of a program's pulses. With "0ns" it is suspended at any moment; otherwise it first works on to
+        /// the end of its current pulse, counted from its beginning, and then takes `nand.suspend.program`.
+        program_pulse: Nanos = "0ns", in "0ns"..="10ms",
+            source "default: fixed times only; Wu and He, FAST 2012: between pulses of 10 to 20 us (inter phase suspension)",
+            applies_with "scheduler.suspend" is "program-and-erase";
+        /// The same for an erase.
+        erase_pulse: Nanos = "0ns", in "0ns"..="100ms",
+            source "default: fixed times only; Wu and He, FAST 2012: between pulses of an erase",
             applies_with "scheduler.suspend" not "none";
         /// Resuming.
         resume: Nanos = "5us", in "0ns"..="10ms", source "assumed",

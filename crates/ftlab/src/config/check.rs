@@ -15,6 +15,7 @@ mod parity;
 mod physical;
 mod recovery;
 mod refresh;
+mod scheduling;
 mod slc;
 mod superblock;
 mod volume;
@@ -27,7 +28,6 @@ use crate::options::Problem;
 use crate::options::reader::LayerReader;
 use crate::options::text::quoted;
 use crate::options::value::Value;
-use crate::scheduler::Pausable;
 use crate::shape::Cell;
 use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
 
@@ -68,6 +68,8 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.cell_times();
     checker.bus();
     checker.suspension();
+    checker.planes_apart();
+    checker.space();
     checker.arbitration();
     Findings { warnings: checker.warnings, notes: checker.notes }
 }
@@ -504,19 +506,6 @@ impl Checker<'_, '_> {
             ),
         };
         self.notes.extend(self.problem(&[first], message.to_owned(), remedy.to_owned()));
-    }
-
-    fn suspension(&mut self) {
-        let options = self.options;
-        if options.scheduler.suspend == Pausable::ProgramAndErase
-            && options.nand.cache_ops.program.is_on()
-        {
-            let message = "programs can't be suspended while the register holds the next page, which it \
-                           nearly always does with cache programs";
-            let remedy = "switch nand.cache_ops.program off, or suspend erases only";
-            let paths = ["scheduler.suspend", "nand.cache_ops.program"];
-            self.warn(&paths, message.to_owned(), remedy.to_owned());
-        }
     }
 
     fn bus(&mut self) {

@@ -24,7 +24,7 @@ use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::options::text::{nearest, quoted, shown};
 use crate::options::value::{Value, ValueError, ValueKind};
-use crate::scheduler::{EccOptions, Pausable, SchedulerChoice};
+use crate::scheduler::{EccOptions, Pausable, PausedFor, SchedulerChoice};
 use crate::shape::Cell;
 use crate::units::{Bytes, BytesPerSec, Nanos, Ratio};
 
@@ -399,6 +399,15 @@ options! {
         /// How many host reads may be served during each suspension.
         suspend_reads: u32 = "16", in "1"..="100000", unit "reads",
             source "assumed: with suspend_limit it limits how long programs and erases are delayed",
+            applies_with "scheduler.suspend" not "none";
+        /// Whose operations are suspended.
+        suspend_of: PausedFor = "everybody",
+            source "default: all; drives seem to let only their own work yield to reads",
+            applies_with "scheduler.suspend" not "none";
+        /// For how long an operation may be held up by suspensions, all of them together. Once it has been, no further
+        /// read begins in its suspension, and it is not suspended again.
+        suspend_time: Option<Nanos> = "none", in "0ns"..="10s",
+            source "default: suspend_limit and suspend_reads are limits enough",
             applies_with "scheduler.suspend" not "none";
         /// Whether a bus that becomes free first transfers the data that waits in the dies, and begins new commands
         /// only when there is none, whatever their rank. This empties dies early, but lets them idle: one that could

@@ -211,7 +211,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let Kernel { now, flash, .. } = &mut self.base.kernel;
             let sequence = flash.command(id).sequence();
             flash.probe_mut().note(*now, Note::Done { sequence });
-            if !(any(S, RARE) && self.goes_on(id)) {
+            if !(any(S, RARE) && self.has_no_effect_yet(id)) {
                 self.command_counts::<S>(id);
             }
         }
@@ -223,7 +223,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Whether a command that is done on flash has no effect yet: its page is computed from others, or is not indexed.
-    fn goes_on(&mut self, id: CommandId) -> bool {
+    fn has_no_effect_yet(&mut self, id: CommandId) -> bool {
         read::is_computed(id, &mut self.base) || self.base.waits_for_index(id)
     }
 

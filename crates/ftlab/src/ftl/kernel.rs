@@ -4,7 +4,7 @@
 use super::parity::Stripes;
 use super::{FlashContents, Ftl};
 use crate::engine::skills::{RARE, Skills, any};
-use crate::scheduler::{CommandId, Flash, Kind, Probe};
+use crate::scheduler::{CommandId, Flash, Kind, Origin, Probe};
 use crate::units::SimTime;
 
 /// The part of a device that its services work on.
@@ -24,6 +24,9 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// Submits a command. The erase of a superblock becomes one for each of its blocks, and stripes add what they need.
     #[inline(always)]
     pub fn submit<const S: Skills>(&mut self, id: CommandId) {
+        if any(S, RARE) && self.flash.follows_space() {
+            self.tell_space(id);
+        }
         if any(S, RARE) && self.ftl.features.stripes.is_some() {
             self.with_stripes(|stripes, kernel| stripes.submit(id, kernel));
         } else if any(S, RARE)
@@ -43,6 +46,23 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         } else {
             self.flash.submit_row::<S>(self.now, row);
         }
+    }
+
+    /// Tells the flash how many blocks are free where a host read goes. Once nothing more is written, space is no concern.
+    #[inline(never)]
+    fn tell_space(&mut self, id: CommandId) {
+        let Kernel { ftl, flash, .. } = self;
+        let command = flash.command(id);
+        if (command.kind, command.origin) != (Kind::Read, Origin::Host) {
+            return;
+        }
+        // The planes of the volume: with superblocks, one stands for those of several dies.
+        let (page, volume) = (command.page, &ftl.geometry);
+        let die = volume.die_of_page(page);
+        let planes = (0..volume.planes_per_die()).map(|index| volume.plane_in(die, index));
+        let fewest = planes.map(|plane| ftl.free_blocks(plane)).min();
+        let free_blocks = fewest.filter(|_| !ftl.health.read_only).unwrap_or(u32::MAX);
+        flash.note_free_blocks(flash.geometry().die_of_page(page), free_blocks);
     }
 
     /// Calls `what` with the stripes, if there are any. They are taken out of the FTL meanwhile.

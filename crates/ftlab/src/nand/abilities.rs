@@ -29,6 +29,8 @@ pub struct MultiPlane {
     pub program: bool,
     /// Erases.
     pub erase: bool,
+    /// Whether each plane senses at its own time instead, and has a register of its own.
+    pub independent_reads: bool,
     /// Which pages go together.
     pub address: AddressRule,
     /// The pause on the bus between the addresses, or the data, of two planes (tDBSY).
@@ -43,6 +45,7 @@ impl MultiPlane {
         read: false,
         program: false,
         erase: false,
+        independent_reads: false,
         address: AddressRule::SamePage,
         gap: Nanos::ZERO,
         looks: Some(4),
@@ -140,6 +143,22 @@ pub struct PauseCost {
     pub erase: Nanos,
     /// From the command to resume until the operation goes on.
     pub resume: Nanos,
+    /// The pulses of a program, which is suspended between two of them. If they take no time, at any moment.
+    pub program_pulse: Nanos,
+    /// The pulses of an erase, likewise.
+    pub erase_pulse: Nanos,
+}
+
+impl PauseCost {
+    /// Time until an operation that has worked for `worked` since it began or went on reaches the end of its pulse.
+    #[must_use]
+    pub fn until_pulse_ends(&self, is_erase: bool, worked: Nanos) -> Nanos {
+        let pulse = if is_erase { self.erase_pulse } else { self.program_pulse };
+        match worked.0.checked_rem(pulse.0) {
+            None | Some(0) => Nanos::ZERO,
+            Some(begun) => Nanos(pulse.0 - begun),
+        }
+    }
 }
 
 /// What the dies of a device can do.
@@ -163,7 +182,13 @@ impl Abilities {
     pub const NONE: Abilities = Abilities {
         multi_plane: MultiPlane::NONE,
         cache: CacheOps { read: false, program: false, busy: Nanos::ZERO },
-        pause: PauseCost { program: Nanos::ZERO, erase: Nanos::ZERO, resume: Nanos::ZERO },
+        pause: PauseCost {
+            program: Nanos::ZERO,
+            erase: Nanos::ZERO,
+            resume: Nanos::ZERO,
+            program_pulse: Nanos::ZERO,
+            erase_pulse: Nanos::ZERO,
+        },
         one_die_at_a_time: false,
         draws: Draws::NONE,
     };

@@ -150,6 +150,12 @@ impl Die {
         (self.cells, self.register) == (Cells::Idle, Register::Empty) && !self.paused
     }
 
+    /// Whether it is busy for collection.
+    #[must_use]
+    pub fn is_for_collection(&self) -> bool {
+        self.occupant == Occupant::Collection
+    }
+
     /// What the die can accept now.
     #[inline]
     #[must_use]

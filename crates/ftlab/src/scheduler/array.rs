@@ -2,10 +2,12 @@
 //! do next and what it wants the bus for, and keeps the accounts of waits. The
 //! [`Dispatcher`](super::dispatch::Dispatcher) decides when something begins, and handles what follows.
 
+mod apart;
 mod chip;
 mod together;
 mod waits;
 
+pub(super) use apart::Apart;
 pub(super) use waits::WaitedFor;
 
 use super::command::{Command, CommandId};
@@ -15,7 +17,8 @@ use super::lanes::Lanes;
 use super::line::{BusOrder, BusTurn, Line, Wish};
 use super::page_order::PageOrder;
 use super::pause::PauseRule;
-use super::station::Station;
+use super::space::Shortage;
+use super::station::{Station, StationId};
 use crate::engine::Slab;
 use crate::engine::skills::{self, Skills};
 use crate::nand::{Accepts, CostClass, Crowd, Kind, ProgramCost, Register};
@@ -42,25 +45,55 @@ pub(super) struct FlashArray {
     pub rules: Rules,
     pub cells: CellHistory,
     pub commands: Slab<Command>,
+    /// The dies, and behind them the planes that sense on their own.
     pub stations: Vec<Station>,
     pub lines: Vec<Line>,
     /// Only if pages are programmed in place.
     pub page_order: Option<Box<PageOrder>>,
+    /// Only if the policy follows how many blocks are free.
+    pub shortage: Option<Box<Shortage>>,
+    /// Only if planes sense on their own.
+    pub apart: Option<Box<Apart>>,
     pub plant: Plant,
 }
 
 impl FlashArray {
     pub fn new(sheet: Datasheet, rules: Rules, cells: CellHistory) -> FlashArray {
         let station = |die| Station::new(&sheet.geometry, DieId::new(die));
+        let mut stations: Vec<_> = (0..sheet.geometry.dies()).map(station).collect();
+        let apart = Apart::of(&sheet).map(Box::new);
+        if let Some(apart) = &apart {
+            stations.extend(apart.planes().map(|plane| Station::new(&sheet.geometry, plane)));
+        }
         FlashArray {
-            stations: (0..sheet.geometry.dies()).map(station).collect(),
+            stations,
+            apart,
             lines: vec![Line::default(); sheet.geometry.channels() as usize],
             commands: Slab::default(),
             page_order: None,
+            shortage: None,
             plant: Plant::default(),
             sheet,
             rules,
             cells,
+        }
+    }
+
+    /// All dies.
+    pub fn dies(&self) -> impl Iterator<Item = DieId> + use<> {
+        (0..self.sheet.geometry.dies()).map(DieId::new)
+    }
+
+    /// Whether a die is short of free blocks, as far as the policy follows it.
+    pub fn is_short_of_space(&self, die: DieId) -> bool {
+        self.shortage.as_ref().is_some_and(|shortage| shortage.is_short(die))
+    }
+
+    /// For how long a die was in use until `now`.
+    pub fn die_busy_until(&self, now: SimTime, die: DieId) -> Nanos {
+        match self.apart {
+            Some(_) => self.busy_apart(now, die),
+            None => self.stations[die.at()].die.busy_until(now),
         }
     }
 
@@ -80,7 +113,10 @@ impl FlashArray {
 
     /// The command that a die may begin next in its current state.
     #[inline(always)]
-    pub fn next_command<const S: Skills>(&self, die: DieId) -> Option<CommandId> {
+    pub fn next_command<const S: Skills>(&self, die: StationId) -> Option<CommandId> {
+        if skills::any(S, skills::RARE_ON_FLASH) && self.apart.is_some() {
+            return self.next_apart(die);
+        }
         let station = &self.stations[die.at()];
         let first = || station.lanes.first().filter(|&id| self.may_begin::<S>(die, id));
         let of = |kind| first().filter(|&id| self.commands[id].kind == kind);
@@ -98,7 +134,7 @@ impl FlashArray {
 
     /// Whether the chip of a die lets it begin a command.
     #[inline(always)]
-    fn may_begin<const S: Skills>(&self, die: DieId, id: CommandId) -> bool {
+    fn may_begin<const S: Skills>(&self, die: StationId, id: CommandId) -> bool {
         !skills::any(S, skills::RARE_ON_FLASH)
             || !self.sheet.abilities.one_die_at_a_time
             || !self.yields_on_chip(die, id)
@@ -106,7 +142,7 @@ impl FlashArray {
 
     /// The host read for which a die may suspend an operation, or keep it suspended. Not a read that has to wait for
     /// that very operation, or for another program of its page.
-    pub fn read_beside(&self, die: DieId, operation: Option<CommandId>) -> Option<CommandId> {
+    pub fn read_beside(&self, die: StationId, operation: Option<CommandId>) -> Option<CommandId> {
         let read = self.stations[die.at()].lanes.first_host_read()?;
         let Some(order) = &self.page_order else { return Some(read) };
         let page_of = |id: CommandId| self.sheet.geometry.flash_page_of(self.commands[id].page);
@@ -119,11 +155,12 @@ impl FlashArray {
 
     /// Returns the rank of a command for a die, given the policy's rank, if pages are programmed in place.
     pub fn rank_by_page(&mut self, die: DieId, id: CommandId, arrival: u64, rank: u64) -> u64 {
+        let at = self.station_of::<{ skills::ALL }>(die, id);
         let FlashArray { page_order, commands, stations, sheet, .. } = self;
         let Some(order) = page_order else { return rank };
         let command = &commands[id];
         let page = sheet.geometry.flash_page_of(command.page);
-        let before = [order.last(page), stations[die.at()].lanes.last_of(command)];
+        let before = [order.last(page), stations[at.at()].lanes.last_of(command)];
         order.push(page, id, arrival);
         before.into_iter().flatten().map(|before| commands[before].ticket.key).fold(rank, u64::max)
     }
@@ -137,7 +174,7 @@ impl FlashArray {
 
     /// What a die currently wants the bus for. Data that was sensed goes out first.
     #[inline]
-    pub fn wish<const S: Skills>(&self, die: DieId) -> Option<Wish> {
+    pub fn wish<const S: Skills>(&self, die: StationId) -> Option<Wish> {
         let station = &self.stations[die.at()];
         if station.die.register() == Register::Holding {
             return station.in_register.map(Wish::Send);
@@ -155,14 +192,14 @@ impl FlashArray {
 
     /// Removes a die from the line if it no longer wants the bus, because it found something to do that needs none.
     #[inline]
-    pub fn leave_line_unless_wanted<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    pub fn leave_line_unless_wanted<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         if self.stations[die.at()].wants_bus {
             self.reconsider_line::<S>(now, die);
         }
     }
 
     #[cold]
-    fn reconsider_line<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    fn reconsider_line<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         let is_wanted = self.wish::<S>(die).is_some();
         let station = &mut self.stations[die.at()];
         let line = &mut self.lines[station.channel.at()];
@@ -238,7 +275,9 @@ impl FlashArray {
     fn decide_cost(&mut self, id: CommandId, crowd: Crowd) {
         let is_waited_for = |station: &Station| station.lanes.first().is_some();
         let waiting = match crowd {
-            Crowd::Die => is_waited_for(&self.stations[self.commands[id].ticket.die.at()]),
+            Crowd::Die => self
+                .stations_of(StationId::of(self.commands[id].ticket.die))
+                .any(|one| is_waited_for(&self.stations[one.at()])),
             Crowd::Device => self.stations.iter().any(is_waited_for),
         };
         let class = if waiting { CostClass::Low } else { CostClass::High };
@@ -247,7 +286,7 @@ impl FlashArray {
 
     /// Moves what the cells of a die sensed to its register, where it waits for the bus.
     #[inline]
-    pub fn hold(&mut self, now: SimTime, die: DieId) {
+    pub fn hold(&mut self, now: SimTime, die: StationId) {
         let station = &mut self.stations[die.at()];
         station.in_register = station.in_cells.take();
         station.die.hold(now);
@@ -255,7 +294,7 @@ impl FlashArray {
 
     /// Begins the wait of what the cells of a die have sensed for the bus. What gets it at once needs no account.
     #[inline]
-    pub fn wait_to_send<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    pub fn wait_to_send<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         let Some(first) = self.stations[die.at()].in_cells else { return };
         self.commands[first].ticket.waiting_since = now;
         if self.companion::<S>(first).is_some() {
@@ -265,7 +304,12 @@ impl FlashArray {
 
     /// The same for all commands of an operation, of which some will have to wait.
     #[cold]
-    pub fn mark_to_send<const S: Skills>(&mut self, now: SimTime, die: DieId, first: CommandId) {
+    pub fn mark_to_send<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: StationId,
+        first: CommandId,
+    ) {
         let channel = self.stations[die.at()].channel;
         let gc_mark = self.lines[channel.at()].channel.gc_until(now);
         let mut next = Some(first);

@@ -113,6 +113,11 @@ impl Datasheet {
         self.geometry.planes_per_die() > 1 && (read || program || erase)
     }
 
+    /// Whether planes sense on their own.
+    pub(super) fn senses_apart(&self) -> bool {
+        self.geometry.planes_per_die() > 1 && self.abilities.multi_plane.independent_reads
+    }
+
     /// The error model, if the timing has one.
     #[inline]
     pub(crate) fn reliability(&self) -> Option<&Reliability> {
@@ -165,6 +170,7 @@ impl Datasheet {
         let free = bus.transfer(bus.page_codewords()) + bus.command() == Nanos::ZERO;
         let Abilities { cache, one_die_at_a_time, .. } = &self.abilities;
         let together = self.serves_planes_together();
+        let together = together || self.senses_apart();
         let one_by_one = !together && !cache.read && !cache.program && !one_die_at_a_time;
         free && one_by_one && self.timing.native.is_flat() && !self.timing.native.knows_costs()
     }

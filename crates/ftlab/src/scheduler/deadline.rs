@@ -9,7 +9,7 @@
 //! Hard-Real-Time Environment", JACM 1973; with a deadline for each kind of I/O as in the deadline
 //! scheduler of Linux.
 
-use super::{Arrival, Kind, Origin, SchedulerPolicy, View};
+use super::{Arrival, Kind, Origin, SchedulerFacts, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
@@ -62,6 +62,8 @@ impl Deadline {
         Deadline { host_read, host_write, gc, last: host_read.max(host_write).max(gc) }
     }
 }
+
+impl SchedulerFacts for Deadline {}
 
 impl SchedulerPolicy for Deadline {
     fn has_deadlines(&self) -> bool {

@@ -1,7 +1,8 @@
 //! Gives dies and buses their work: ranks a command when it comes, begins what a die may begin next, and goes on when
-//! a step ends. `cells` has operations of the cells, `bus` transfers, `suspend` suspensions for host reads,
+//! a step ends. `apart` has dies whose planes sense on their own, `cells` operations of the cells, `bus` transfers, `suspend` suspensions for host reads,
 //! `decode` what becomes of pages that have left their die, and `in_turn` dies that do one thing after the other.
 
+mod apart;
 mod bus;
 mod cells;
 mod decode;
@@ -15,14 +16,14 @@ use super::decoder::Decoder;
 use super::event::{Event, Events};
 use super::line::{Line, Wish};
 use super::probe::Probe;
-use super::station::Station;
+use super::station::{Station, StationId};
 use super::view::View;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::TimingPolicy;
 use crate::nand::{Accepts, CellTime, Kind, Register};
-use crate::units::{DieId, SimTime};
+use crate::units::SimTime;
 use crate::verify::{Canary, Plant};
 
 /// The array, the policy that orders its commands, and the events to come.
@@ -44,7 +45,7 @@ pub(super) struct Dispatcher<P> {
 #[derive(Clone, Copy, Debug)]
 struct Operation {
     now: SimTime,
-    die: DieId,
+    die: StationId,
     /// The first of the commands that share it.
     first: CommandId,
     /// When the cells begin: when addresses and data have arrived.
@@ -87,13 +88,18 @@ impl<P: Probe> Dispatcher<P> {
         self.arrivals += 1;
         self.watch.arrives(&arrival, &self.array.commands[id]);
         let rank = self.rank::<S>(&arrival);
+        let at = self.array.station_of::<S>(die, id);
         let FlashArray { sheet, commands, stations, lines, plant, .. } = &mut self.array;
-        let station = &mut stations[die.at()];
+        let station = &mut stations[at.at()];
         let command = &mut commands[id];
         note_arrival::<S>(command, station, lines, *plant, &arrival, rank);
         station.lanes.push(commands, id);
         if skills::any(S, skills::RARE_ON_FLASH) && sheet.abilities.one_die_at_a_time {
-            self.array.commands[id].ticket.gc_mark = self.array.chip_held_by_gc(now, die);
+            self.array.commands[id].ticket.gc_mark =
+                self.array.chip_held_by_gc(now, StationId::of(die));
+        }
+        if skills::any(S, skills::RARE_ON_FLASH) && self.array.apart.is_some() {
+            self.array.commands[id].ticket.gc_mark = self.array.held_apart(now, at);
         }
         arrival
     }
@@ -120,7 +126,7 @@ impl<P: Probe> Dispatcher<P> {
     /// Starts a die for which a command came. If commands can overtake, the start is delayed until everything that
     /// comes at the same time is known.
     #[inline(always)]
-    pub fn arrived<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    pub fn arrived<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         if !skills::any(S, skills::OVERTAKING) || !self.array.rules.overtaking {
             return self.start::<S>(now, die);
         }
@@ -161,14 +167,17 @@ impl<P: Probe> Dispatcher<P> {
     }
 
     /// Starts a die now that everything that comes at this time is known.
-    fn look<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    fn look<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         self.array.stations[die.at()].will_look = false;
         self.start::<S>(now, die);
     }
 
     /// Begins what the die can begin now, or puts it into the line for the bus.
     #[inline]
-    pub fn start<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    pub fn start<const S: Skills>(&mut self, now: SimTime, die: StationId) {
+        if skills::any(S, skills::RARE_ON_FLASH) && self.array.apart.is_some() {
+            return self.start_apart::<S>(now, die);
+        }
         let station = &self.array.stations[die.at()];
         if skills::in_turn(S) {
             if station.die.is_idle() && !station.wants_bus {
@@ -180,7 +189,7 @@ impl<P: Probe> Dispatcher<P> {
     }
 
     #[inline(never)]
-    fn start_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    fn start_next<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         let mut die = die;
         if skills::any(S, skills::RARE_ON_FLASH) && self.array.sheet.abilities.one_die_at_a_time {
             let Some(turn) = self.array.turn_on_chip(now, die) else { return };
@@ -195,6 +204,12 @@ impl<P: Probe> Dispatcher<P> {
             self.array.next_command::<S>(die)
         };
         let Some(id) = next else { return self.nothing_next::<S>(now, die) };
+        self.begin_next::<S>(now, die, id);
+    }
+
+    /// Begins a command, or requests the bus for it.
+    #[inline(always)]
+    fn begin_next<const S: Skills>(&mut self, now: SimTime, die: StationId, id: CommandId) {
         if self.array.needs_bus::<S>(self.array.commands[id].kind) {
             return self.want_bus::<S>(now, die, Wish::Begin(id));
         }
@@ -210,7 +225,7 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Resumes a suspended operation if a die has no command that it may begin.
     #[inline]
-    fn nothing_next<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    fn nothing_next<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         // A read may have come that goes before the page that was to be loaded.
         self.array.leave_line_unless_wanted::<S>(now, die);
         if !skills::any(S, skills::OVERTAKING) {
@@ -219,6 +234,7 @@ impl<P: Probe> Dispatcher<P> {
         let station = &self.array.stations[die.at()];
         if station.die.is_paused()
             && station.die.accepts(&self.array.sheet.abilities.cache) == Accepts::HostReads
+            && self.array.planes_are_done(die)
         {
             self.resume(now, die);
             // The next page may be loaded while this one is programmed.
@@ -231,7 +247,7 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Requests the bus for what the register holds.
     #[inline]
-    fn send_held<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    fn send_held<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         let station = &self.array.stations[die.at()];
         if station.die.register() == Register::Holding
             && !station.wants_bus
@@ -244,7 +260,7 @@ impl<P: Probe> Dispatcher<P> {
     /// Takes a command from its lane, along with commands for other planes that its operation can serve, which are
     /// linked to it.
     #[inline(always)]
-    fn join_planes<const S: Skills>(&mut self, die: DieId, first: CommandId) {
+    fn join_planes<const S: Skills>(&mut self, die: StationId, first: CommandId) {
         let FlashArray { stations, commands, sheet, .. } = &mut self.array;
         stations[die.at()].lanes.take(commands, first);
         commands[first].ticket.next = None;
@@ -258,7 +274,7 @@ impl<P: Probe> Dispatcher<P> {
     }
 
     #[inline(never)]
-    fn gather<const S: Skills>(&mut self, die: DieId, first: CommandId, kind: Kind) {
+    fn gather<const S: Skills>(&mut self, die: StationId, first: CommandId, kind: Kind) {
         self.overlaps.multi_plane[kind as usize] += self.array.gather(die, first);
         let mut next = self.array.commands[first].ticket.next;
         while let Some(id) = next {
@@ -269,13 +285,13 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Tells the policy that a die begins a command.
     #[inline(always)]
-    fn tell_begins<const S: Skills>(&mut self, die: DieId, id: CommandId) {
+    fn tell_begins<const S: Skills>(&mut self, die: StationId, id: CommandId) {
         let Dispatcher { array, scheduler, .. } = self;
         if skills::any(S, skills::RARE_ON_FLASH) && array.page_order.is_some() {
             array.leave_page(id);
         }
         if skills::any(S, skills::OVERTAKING) {
-            scheduler.begins(die, id, &View { array });
+            scheduler.begins(array.die_of::<S>(die), id, &View { array });
         }
     }
 }

@@ -3,14 +3,15 @@
 use std::num::NonZeroU32;
 
 use super::decoder::PoolId;
+use super::station::StationId;
 use crate::engine::EventQueue;
-use crate::units::{ChannelId, DieId};
+use crate::units::ChannelId;
 
 /// A die finishes a step or looks for new commands, a bus that is wanted becomes free, or a page is decoded.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    Die(DieId),
-    Look(DieId),
+    Die(StationId),
+    Look(StationId),
     Bus(ChannelId),
     Decoded(PoolId),
 }
@@ -48,15 +49,15 @@ impl Event {
 impl Packed {
     /// The die, if it finishes a step, as in nearly every event.
     #[inline(always)]
-    pub fn of_die(self) -> Option<DieId> {
-        (self.0.get() & KIND == DIE).then(|| DieId::new(self.0.get() >> KIND_BITS))
+    pub fn of_die(self) -> Option<StationId> {
+        (self.0.get() & KIND == DIE).then(|| StationId::new(self.0.get() >> KIND_BITS))
     }
 
     pub fn event(self) -> Event {
         let number = self.0.get() >> KIND_BITS;
         match self.0.get() & KIND {
-            DIE => Event::Die(DieId::new(number)),
-            LOOK => Event::Look(DieId::new(number)),
+            DIE => Event::Die(StationId::new(number)),
+            LOOK => Event::Look(StationId::new(number)),
             DECODED => Event::Decoded(number),
             _ => Event::Bus(ChannelId::new(number)),
         }

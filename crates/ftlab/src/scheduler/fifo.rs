@@ -1,6 +1,6 @@
 //! First in, first out: each die takes its commands in order of arrival.
 
-use super::{Arrival, SchedulerPolicy, View};
+use super::{Arrival, SchedulerFacts, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -20,6 +20,8 @@ impl Policy for Fifo {
 
     keeps_nothing!(Fifo {});
 }
+
+impl SchedulerFacts for Fifo {}
 
 impl SchedulerPolicy for Fifo {
     fn overtaking(&self) -> bool {

@@ -17,6 +17,8 @@ use super::load::Load;
 use super::page_order::PageOrder;
 use super::pause::{Pausable, PauseRule};
 use super::probe::Probe;
+use super::space::Shortage;
+use super::station::StationId;
 use super::watch::Watch;
 use super::{Scheduler, SchedulerPolicy};
 use crate::engine::skills::{self, Skills};
@@ -83,7 +85,10 @@ impl<P: Probe> Flash<P> {
         };
         let load = Load::of_flash(&sheet.geometry);
         let cells = CellHistory::new(&sheet, prior, hazards);
-        let array = FlashArray::new(sheet, rules, cells);
+        let mut array = FlashArray::new(sheet, rules, cells);
+        let dies = array.sheet.geometry.dies();
+        array.shortage =
+            scheduler.follows_space().map(|limits| Box::new(Shortage::new(limits, dies)));
         let dispatcher = Dispatcher::new(array, scheduler, decoder, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
         let mut flash = Flash { dispatcher, left_die: None, load, done, costs };
@@ -94,7 +99,8 @@ impl<P: Probe> Flash<P> {
 
     /// Which [`skills`] it has.
     pub(crate) fn skills(&self) -> Skills {
-        let FlashArray { sheet, rules, cells, page_order, .. } = &self.dispatcher.array;
+        let FlashArray { sheet, rules, cells, page_order, apart, shortage, .. } =
+            &self.dispatcher.array;
         let Abilities { cache, one_die_at_a_time, .. } = &sheet.abilities;
         let rare = [
             *one_die_at_a_time,
@@ -104,6 +110,7 @@ impl<P: Probe> Flash<P> {
             sheet.bus.carries_commands(),
             sheet.geometry.superblocks().is_some(),
             self.dispatcher.decoder.is_some(),
+            apart.is_some(),
         ];
         skills::those(&[
             (sheet.serves_planes_together(), skills::MULTI_PLANE),
@@ -111,6 +118,7 @@ impl<P: Probe> Flash<P> {
             (rules.overtaking || rules.pause.which != Pausable::None, skills::OVERTAKING),
             (rare.contains(&true), skills::RARE_ON_FLASH),
             (!sheet.timing.native.is_flat(), skills::TIMES),
+            (shortage.is_some(), skills::RARE),
         ])
     }
 
@@ -149,6 +157,19 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.scheduler.has_deadlines()
     }
 
+    /// Whether the policy wants to know [how many blocks are free](Self::note_free_blocks).
+    #[must_use]
+    pub fn follows_space(&self) -> bool {
+        self.dispatcher.array.shortage.is_some()
+    }
+
+    /// Notes the free blocks of the plane of a die that has the fewest.
+    pub fn note_free_blocks(&mut self, die: DieId, free_blocks: u32) {
+        if let Some(shortage) = &mut self.dispatcher.array.shortage {
+            shortage.note(die, free_blocks);
+        }
+    }
+
     /// Number of commands that wait or run on each die.
     #[inline]
     pub fn load(&self) -> &Load {
@@ -179,7 +200,8 @@ impl<P: Probe> Flash<P> {
 
     /// Busy time of each die until `now`.
     pub fn die_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
-        self.dispatcher.array.stations.iter().map(move |station| station.die.busy_until(now))
+        let array = &self.dispatcher.array;
+        array.dies().map(move |die| array.die_busy_until(now, die))
     }
 
     /// Busy time of each bus until `now`.
@@ -320,9 +342,9 @@ impl<P: Probe> Flash<P> {
             return self.dispatcher.come_in_turn::<S>(now, id, &mut self.load);
         }
         let (die, host_read) = self.enqueue::<S>(now, id);
-        self.dispatcher.arrived::<S>(now, die);
+        self.dispatcher.arrived::<S>(now, StationId::of(die));
         if skills::any(S, skills::OVERTAKING) && host_read {
-            self.dispatcher.pause_for_read(now, die);
+            self.dispatcher.pause_for_read(now, StationId::of(die));
         }
     }
 
@@ -332,7 +354,7 @@ impl<P: Probe> Flash<P> {
             self.enqueue::<S>(now, id);
         }
         for &id in row {
-            self.dispatcher.arrived::<S>(now, self.die_of(id));
+            self.dispatcher.arrived::<S>(now, StationId::of(self.die_of(id)));
         }
     }
 
@@ -392,7 +414,7 @@ impl<P: Probe> Flash<P> {
         self.load.remove::<S>(die);
         self.dispatcher.hand_to_decoder(now, id);
         self.left_die = Some(id);
-        self.dispatcher.start::<S>(now, die);
+        self.dispatcher.start::<S>(now, StationId::of(die));
     }
 
     /// The command whose page left its die with the last event, and is decoded from now on.
@@ -429,7 +451,7 @@ impl<P: Probe> Flash<P> {
     /// Lets the die of a completed command take its next one.
     #[inline]
     pub fn go_on_with<const S: Skills>(&mut self, now: SimTime, die: DieId) {
-        self.dispatcher.start::<S>(now, die);
+        self.dispatcher.start::<S>(now, StationId::of(die));
     }
 
     #[inline]

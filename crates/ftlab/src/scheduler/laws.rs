@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+mod apart;
 mod classes;
 
 use classes::Classes;
@@ -148,6 +149,7 @@ pub(crate) struct FlashLaws {
     one_die_at_a_time: bool,
     commands_take_the_bus: bool,
     data_out_first: bool,
+    /// The dies, and behind them the planes that sense on their own.
     dies: Vec<DieRecord>,
     buses: Vec<Bus>,
     blocks: Vec<Block>,
@@ -175,7 +177,7 @@ impl FlashLaws {
             one_die_at_a_time: abilities.one_die_at_a_time,
             commands_take_the_bus: bus.carries_commands(),
             data_out_first: false,
-            dies: vec![DieRecord::default(); geometry.dies() as usize],
+            dies: vec![DieRecord::default(); apart::records(geometry, &abilities.multi_plane)],
             buses: vec![Bus::default(); geometry.channels() as usize],
             blocks: vec![Block::default(); geometry.blocks() as usize],
             in_place: None,
@@ -286,7 +288,8 @@ impl FlashLaws {
             false => self.operation_is_shared(a),
         }
         if self.commands_take_the_bus && !resumed && a.kind != Kind::Program {
-            let ordered = &mut self.dies[a.die.at()].ordered;
+            let record = self.record_of(a);
+            let ordered = &mut self.dies[record].ordered;
             let place = ordered.iter().position(|&(page, at)| page == a.page && at <= a.from);
             ordered.swap_remove(place.unwrap_or_else(|| panic!("the die was not told to: {a:?}")));
         }
@@ -312,7 +315,7 @@ impl FlashLaws {
 
     /// Whether this resumes the operation that the die suspended.
     fn goes_on(&self, a: &Activity) -> bool {
-        let die = &self.dies[a.die.at()];
+        let die = &self.dies[self.record_of(a)];
         let same = |known: &Operation| known.kind == a.kind && known.pages.contains(&a.page);
         die.paused.as_ref().is_some_and(|(left, _)| same(left))
     }
@@ -329,10 +332,13 @@ impl FlashLaws {
     }
 
     fn operation_begins(&mut self, a: &Activity, resumed: bool) {
-        let die = &mut self.dies[a.die.at()];
+        self.leaves_planes_apart(a);
+        let record = self.record_of(a);
+        let die_is_paused = self.dies[a.die.at()].paused.is_some();
+        let die = &mut self.dies[record];
         assert!(die.free_at <= a.from, "two operations on one die: {a:?} and {:?}", die.cells);
         die.sensed.retain(|set| set.sent.is_none_or(|sent| sent > a.from));
-        let cached = self.cache.read && a.kind == Kind::Read && die.paused.is_none();
+        let cached = self.cache.read && a.kind == Kind::Read && !die_is_paused;
         let in_register = die.sensed.len();
         assert!(
             in_register <= usize::from(cached),
@@ -458,7 +464,10 @@ impl FlashLaws {
         };
         assert!(cells.pages.contains(&a.page), "{a:?} is suspended, but {cells:?} is running");
         assert!(cells.from <= at && at < cells.until, "{cells:?} can't be suspended at {at}");
-        let cost = if cells.kind == Kind::Erase { self.pause.erase } else { self.pause.program };
+        let is_erase = cells.kind == Kind::Erase;
+        let rest = self.pause.until_pulse_ends(is_erase, at - cells.from);
+        assert_eq!(rest, Nanos::ZERO, "{cells:?} is suspended within a pulse at {at}");
+        let cost = if is_erase { self.pause.erase } else { self.pause.program };
         die.free_at = at + cost;
         let left = cells.until - at;
         die.paused = Some((cells, left));
@@ -490,17 +499,17 @@ impl FlashLaws {
     fn nobody_holds_data(&self, a: &Activity) {
         for place in 0..self.geometry.dies_per_channel() {
             let die = self.geometry.die_on(a.channel, place);
-            let holds = die != a.die && self.dies[die.at()].holds_data_before(a.from);
-            assert!(
-                !holds,
-                "{a:?} begins, but {die:?} has data to send: {:?}",
-                self.dies[die.at()]
-            );
+            for record in self.records_of(die).filter(|&record| record != self.record_of(a)) {
+                let record = &self.dies[record];
+                let holds = record.holds_data_before(a.from);
+                assert!(!holds, "{a:?} begins, but {die:?} has data to send: {record:?}");
+            }
         }
     }
 
     fn sends(&mut self, a: &Activity) {
-        let die = &mut self.dies[a.die.at()];
+        let record = self.record_of(a);
+        let die = &mut self.dies[record];
         let set = die.sensed.iter_mut().find(|set| set.sent.is_none());
         let Some(set) = set else { panic!("nothing to send: {a:?}") };
         let place = set.pages.iter().position(|&page| page == a.page);
@@ -514,7 +523,9 @@ impl FlashLaws {
     }
 
     fn begins(&mut self, a: &Activity, first: bool) {
-        let die = &mut self.dies[a.die.at()];
+        self.leaves_planes_apart(a);
+        let record = self.record_of(a);
+        let die = &mut self.dies[record];
         let in_register = die.sensed.iter().any(|set| set.sent.is_none_or(|sent| sent > a.from));
         if a.kind != Kind::Program {
             let cached = self.cache.read && a.kind == Kind::Read;

@@ -2,15 +2,16 @@
 
 use super::command::CommandId;
 use super::event::Events;
+use super::station::StationId;
 use crate::nand::Channel;
-use crate::units::{DieId, Nanos, SimTime};
+use crate::units::{Nanos, SimTime};
 use crate::verify::{Canary, Plant};
 
 /// A bus, and the dies that want it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Line {
     pub channel: Channel,
-    pub wanted_by: Vec<DieId>,
+    pub wanted_by: Vec<StationId>,
     /// When the decision whom to serve was last put off to the end of the same moment.
     pub put_off: Option<SimTime>,
 }

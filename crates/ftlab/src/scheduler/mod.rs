@@ -37,6 +37,8 @@ mod pause;
 mod probe;
 mod read_first;
 mod read_first_bounded;
+mod read_first_with_space;
+mod space;
 mod station;
 mod turns;
 mod view;
@@ -56,10 +58,12 @@ pub(crate) use laws::{FlashLaws, HeldBlock};
 pub use line::BusOrder;
 pub use load::{DieSet, Load};
 pub use owner::{Owner, ServiceId};
-pub use pause::{Pausable, PauseRule};
+pub use pause::{Pausable, PauseRule, PausedFor};
 pub use probe::{Activity, Levels, Note, Probe};
 pub use read_first::ReadFirst;
 pub use read_first_bounded::{Estimate, ReadFirstBounded, ReadFirstBoundedOptions, Scope};
+pub use read_first_with_space::{ReadFirstWithSpace, ReadFirstWithSpaceOptions};
+pub use space::SpaceLimits;
 pub(crate) use turns::{CellJob, Turns, Work};
 pub use view::View;
 
@@ -73,6 +77,17 @@ seam! {
         ReadFirst(ReadFirst),
         Deadline(Deadline),
         ReadFirstBounded(ReadFirstBounded),
+        ReadFirstWithSpace(ReadFirstWithSpace),
+    }
+}
+
+contract! {
+    /// What the options of a scheduling policy determine.
+    pub trait SchedulerFacts of SchedulerChoice, by scheduler_policy {
+        /// When a die is short of free blocks, if the policy wants to know.
+        fn space_limits(_options: &Self::Options) -> Option<SpaceLimits> {
+            None
+        }
     }
 }
 
@@ -89,6 +104,12 @@ contract! {
         #[must_use]
         fn has_deadlines(&self) -> bool {
             false
+        }
+
+        /// When a die is short of free blocks, if the policy wants to know. Asked once.
+        #[must_use]
+        fn follows_space(&self) -> Option<SpaceLimits> {
+            None
         }
 
         /// Whether a command can go before one that came earlier, even at the same time. Asked once.

@@ -1,7 +1,7 @@
 //! Suspending a program or an erase for host reads, and resuming it afterwards.
 //!
 //! An operation is suspended when a host read arrives for its die, if the rule allows it, if
-//! suspending takes less time than the operation has left, and if it has not been suspended too often.
+//! suspending takes less time than the operation has left, and if it has not been suspended too often or for too long.
 //! It resumes as soon as no host read waits for the die, or enough have been served. Reads that still
 //! wait then wait for its end, unless another one arrives for which it may be suspended again.
 //!
@@ -9,8 +9,8 @@
 //! this hardly ever happens.
 //!
 //! Source: Wu and He, "Reducing SSD Read Latency via NAND Flash Program and Erase Suspension", FAST
-//! 2012. There an operation is suspended between two of its pulses or within one; here at any moment,
-//! with fixed costs of suspending and resuming.
+//! 2012. There an operation is suspended between two of its pulses or within one; here at any moment, or between two
+//! pulses if the flash has any (`nand.suspend.program_pulse`), with fixed costs of suspending and resuming.
 
 use super::command::CommandId;
 use crate::nand::Cells;
@@ -29,6 +29,18 @@ choices! {
     }
 }
 
+choices! {
+    /// Whose operations are suspended for a host read.
+    pub enum PausedFor {
+        /// Those of everybody.
+        Everybody = "everybody",
+        /// The device's own: those of collection, wear levelling, folding, rewriting and the map, and all erases.
+        Device = "device",
+        /// Those of the host.
+        Host = "host",
+    }
+}
+
 /// Which operations are suspended for a host read, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PauseRule {
@@ -38,11 +50,21 @@ pub struct PauseRule {
     pub times: u32,
     /// How many host reads are served each time at most.
     pub reads: u32,
+    /// Whose operations.
+    pub of: PausedFor,
+    /// For how long an operation may be held up, before no further read may hold it up. `None` for any time.
+    pub longest: Option<Nanos>,
 }
 
 impl PauseRule {
     /// No operation is ever suspended.
-    pub const NEVER: PauseRule = PauseRule { which: Pausable::None, times: 0, reads: 0 };
+    pub const NEVER: PauseRule = PauseRule {
+        which: Pausable::None,
+        times: 0,
+        reads: 0,
+        of: PausedFor::Everybody,
+        longest: None,
+    };
 
     /// Whether the current operation of the cells may be suspended.
     pub(super) fn allows(&self, cells: Cells) -> bool {
@@ -51,6 +73,20 @@ impl PauseRule {
             Cells::Programming => self.which == Pausable::ProgramAndErase,
             _ => false,
         }
+    }
+
+    /// Whether operations may be suspended that serve only the device itself, or the host.
+    pub(super) fn yields(&self, is_own: bool) -> bool {
+        match self.of {
+            PausedFor::Everybody => true,
+            PausedFor::Device => is_own,
+            PausedFor::Host => !is_own,
+        }
+    }
+
+    /// Whether an operation that was held up for this long may be held up further.
+    pub(super) fn has_time(&self, held: Nanos) -> bool {
+        self.longest.is_none_or(|longest| held < longest)
     }
 }
 
@@ -67,6 +103,8 @@ pub(super) struct Paused {
     pub since: SimTime,
     /// Host reads that were served since.
     pub served: u32,
+    /// Whether it has been held up for so long that no further read may begin.
+    pub is_over: bool,
 }
 
 /// The state of suspension of a die.
@@ -76,6 +114,8 @@ pub(super) struct Suspension {
     pub paused: Option<Paused>,
     /// How often the operation in the cells was suspended.
     pub times: u32,
+    /// For how long it was held up by suspensions that are over.
+    pub held: Nanos,
     /// Whether the die checks for host reads that came while data moved in, when the cells begin.
     pub looks_again: bool,
 }
@@ -88,6 +128,22 @@ impl Suspension {
 
     /// Whether the operation stays suspended for another host read.
     pub fn serves_reads(&self, rule: &PauseRule) -> bool {
-        self.paused.as_ref().is_some_and(|paused| paused.served < rule.reads)
+        self.paused.as_ref().is_some_and(|paused| !paused.is_over && paused.served < rule.reads)
+    }
+
+    /// Notes a host read that used the suspension.
+    pub fn serves(&mut self, now: SimTime, rule: &PauseRule) {
+        if let Some(paused) = &mut self.paused {
+            paused.served += 1;
+        }
+        self.looks_at_time(now, rule);
+    }
+
+    /// Ends the suspension for further reads if time is up. One read is served in any case.
+    pub fn looks_at_time(&mut self, now: SimTime, rule: &PauseRule) {
+        if let Some(paused) = &mut self.paused {
+            let held = self.held + now.saturating_since(paused.since);
+            paused.is_over |= paused.served > 0 && !rule.has_time(held);
+        }
     }
 }

@@ -2,7 +2,7 @@
 //! Everything else keeps its order of arrival. There is no bound: writes starve as long as reads
 //! arrive.
 
-use super::{Arrival, Kind, Origin, SchedulerPolicy, View};
+use super::{Arrival, Kind, Origin, SchedulerFacts, SchedulerPolicy, View};
 use crate::image::keeps_nothing;
 use crate::policy::{NoOptions, Parts, Policy};
 
@@ -25,6 +25,8 @@ impl Policy for ReadFirst {
 
     keeps_nothing!(ReadFirst {});
 }
+
+impl SchedulerFacts for ReadFirst {}
 
 impl SchedulerPolicy for ReadFirst {
     #[inline(always)]

@@ -37,7 +37,7 @@
 use super::last_below::{LastBelow, RingPlace};
 use super::look_ahead::LookAhead;
 use super::view::View;
-use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerPolicy};
+use super::{Arrival, BusOrder, Command, CommandId, Kind, Origin, SchedulerFacts, SchedulerPolicy};
 use crate::image::keeps_nothing;
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
@@ -281,6 +281,8 @@ impl ReadFirstBounded {
         (rank, due.map(|due| queue.due.push(rank, due)))
     }
 }
+
+impl SchedulerFacts for ReadFirstBounded {}
 
 impl SchedulerPolicy for ReadFirstBounded {
     fn bus_order(&self) -> BusOrder {

@@ -8,7 +8,36 @@ use crate::nand::{Cells, Die, Kind};
 use crate::shape::FlashGeometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
 
-/// A die and its state.
+/// A die, or a plane that senses on its own: the number of its [`Station`]. The dies come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct StationId(u32);
+
+impl StationId {
+    /// Returns the station with this number.
+    #[inline(always)]
+    pub const fn new(number: u32) -> StationId {
+        StationId(number)
+    }
+
+    /// The station of a die.
+    #[inline(always)]
+    pub const fn of(die: DieId) -> StationId {
+        StationId(die.get())
+    }
+
+    #[inline(always)]
+    pub const fn get(self) -> u32 {
+        self.0
+    }
+
+    /// Its index in a list of all stations.
+    #[inline(always)]
+    pub const fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A die and its state, or that of a plane that senses on its own.
 #[derive(Clone, Debug)]
 pub(super) struct Station {
     /// The channel whose bus serves it.

@@ -2,6 +2,7 @@
 
 use super::array::FlashArray;
 use super::command::{Command, CommandId};
+use super::station::StationId;
 use crate::nand::{Cells, Kind, Register};
 use crate::shape::FlashGeometry;
 use crate::units::{ChannelId, DieId, Nanos, SimTime};
@@ -27,6 +28,12 @@ impl<'a> View<'a> {
     #[must_use]
     pub fn geometry(&self) -> &'a FlashGeometry {
         &self.array.sheet.geometry
+    }
+
+    /// Whether a plane of a die is short of free blocks, for policies that [follow it](super::SchedulerPolicy::follows_space).
+    #[must_use]
+    pub fn is_short_of_space(&self, die: DieId) -> bool {
+        self.array.is_short_of_space(die)
     }
 
     /// A command that waits or runs.
@@ -87,6 +94,9 @@ impl<'a> View<'a> {
 
     /// What a die is doing.
     pub(super) fn present(&self, die: DieId, now: SimTime) -> Present {
+        if self.array.apart.is_some() {
+            return Present::FreeAt(now + self.left_of(die, now));
+        }
         let station = &self.array.stations[die.at()];
         let sensed = match (station.die.cells(), station.die.register()) {
             (Cells::Sensing, Register::Empty) => Some((station.in_cells, station.cells_until)),
@@ -106,7 +116,17 @@ impl<'a> View<'a> {
     /// Time until a die is done, if nothing delays it.
     #[must_use]
     pub fn left_of(&self, die: DieId, now: SimTime) -> Nanos {
-        let station = &self.array.stations[die.at()];
+        let die = StationId::of(die);
+        if self.array.apart.is_none() {
+            return self.left_of_station(die, now);
+        }
+        // Planes that sense on their own are done when the last of them is.
+        let stations = self.array.stations_of(die);
+        stations.map(|one| self.left_of_station(one, now)).max().unwrap_or_default()
+    }
+
+    fn left_of_station(&self, at: StationId, now: SimTime) -> Nanos {
+        let station = &self.array.stations[at.at()];
         let until_done = station.cells_until.saturating_since(now);
         let cells = match station.die.cells() {
             Cells::Idle => Nanos::ZERO,

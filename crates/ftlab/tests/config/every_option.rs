@@ -41,6 +41,13 @@ const DEVICES: &[&[&str]] = &[
         "scheduler.suspend=program-and-erase",
     ],
     &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+    // Little space, which reads and suspensions yield to.
+    &[
+        "cache.policy=none",
+        "ftl.gc.start=3",
+        "ftl.gc.stop=5",
+        "scheduler.suspend=program-and-erase",
+    ],
     // Chips of several dies.
     &["cache.policy=none", "nand.dies_per_chip=2"],
     // A map on flash, with little of it in memory.
@@ -131,6 +138,8 @@ const NEEDED: &[(&str, &[&str])] = &[
     ),
     ("ftl.gc.victim=windowed-greedy", &["ftl.gc.window=2"]),
     ("ftl.wear.policy=threshold", &["ftl.wear.threshold=1"]),
+    // Room for other limits below it.
+    ("scheduler.policy=read-first-with-space", &["scheduler.ample_at=5"]),
     ("ftl.wear.policy=bet", &["ftl.wear.unevenness=4"]),
 ];
 

@@ -58,6 +58,28 @@ fn the_dies_bound_a_fast_bus() {
     assert_eq!(write, Nanos(turns * (PROGRAM.0 + TRANSFER.0) + late));
 }
 
+/// A die whose planes sense on their own reads as fast as that many dies, and no faster than the bus.
+#[test]
+fn planes_apart_bound_reads_like_dies() {
+    let one_die = |planes: u32, apart: &str| {
+        let spec = array(1, 1).set("nand.planes_per_die", planes);
+        let (read, write) = run(&spec.set("nand.multi_plane.independent_reads", apart));
+        (read.0, write)
+    };
+    let pages = u64::from(PAGES);
+    for planes in [2, 4] {
+        let late = (planes - 1) * TRANSFER.0;
+        let (read, write) = one_die(planes as u32, "on");
+        assert_eq!(read, pages / planes * (READ.0 + TRANSFER.0) + late, "{planes} planes");
+        let (in_turn, same) = one_die(planes as u32, "off");
+        assert_eq!(in_turn, pages * (READ.0 + TRANSFER.0));
+        // Programs still have the die to themselves.
+        assert_eq!((write, same), (same, Nanos(pages * (PROGRAM.0 + TRANSFER.0))));
+    }
+    // Eight planes sense in 50 us while the bus moves seven other pages in 70 us.
+    assert_eq!(one_die(8, "on").0, READ.0 + pages * TRANSFER.0);
+}
+
 #[test]
 fn channels_add_up() {
     let (one, _) = run(&array(1, 8));

@@ -200,7 +200,10 @@ fn every_scheduler_keeps_accesses_to_a_page_in_order() {
         scheduler.suspend_limit = 3
         scheduler.suspend_reads = 4",
     ];
-    for (number, scheduler) in (0..).zip(policies("scheduler.policy")) {
+    // One that follows free blocks needs translation.
+    let mut schedulers = policies("scheduler.policy");
+    schedulers.retain(|policy| *policy != "read-first-with-space");
+    for (number, scheduler) in (0..).zip(schedulers) {
         for variant in 0..8 {
             let has = |bit: &usize| variant >> bit & 1 != 0;
             let some = (0..3).filter(has).map(|bit| abilities[bit]);

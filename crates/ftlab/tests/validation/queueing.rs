@@ -104,6 +104,26 @@ fn page_types_wait_as_m_g_1() {
     }
 }
 
+/// Planes that sense on their own are queues of their own: each gets its share of the arrivals. The bus is so fast that
+/// waits for it do not count.
+#[test]
+fn planes_apart_wait_as_separate_m_d_1() {
+    const PLANES: u32 = 4;
+    /// 4 KiB at 40.96 GB/s.
+    const FAST: f64 = 100.0;
+    let service = READ.0 as f64 + FAST;
+    let spec = one_die(0).set("nand.planes_per_die", PLANES).holding(WRITTEN);
+    let spec = spec.set("nand.multi_plane.independent_reads", "on");
+    let spec = spec.set("nand.bus.rate", "40.96GB/s");
+    for (rho, reads, tolerance) in
+        [(0.3, 500_000, 0.03), (0.5, 500_000, 0.03), (0.7, 1_000_000, 0.04)]
+    {
+        let waits = serve(&spec, rho, service / f64::from(PLANES), random_reads(4, reads));
+        let expected = pollaczek_khinchine(rho / service, service, service.powi(2));
+        check(&format!("planes apart at {rho}"), &waits.reads, expected, tolerance);
+    }
+}
+
 /// Four reads to each write, every write to its own page, in random order.
 fn mixture(count: u32) -> impl Iterator<Item = Request> {
     let mut stream = Stream::new(3, "mixture");

@@ -54,11 +54,15 @@ pub(crate) fn plain() -> Set {
 }
 
 pub(crate) fn suspending(which: Pausable, times: u32) -> Set {
-    let pause =
-        PauseCost { program: Nanos(20 * US), erase: Nanos(100 * US), resume: Nanos(5 * US) };
+    let pause = PauseCost {
+        program: Nanos(20 * US),
+        erase: Nanos(100 * US),
+        resume: Nanos(5 * US),
+        ..PauseCost::default()
+    };
     Set {
         abilities: Abilities { pause, ..Abilities::NONE },
-        pause: PauseRule { which, times, reads: 16 },
+        pause: PauseRule { which, times, reads: 16, ..PauseRule::NEVER },
         ..plain()
     }
 }

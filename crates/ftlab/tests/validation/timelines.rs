@@ -19,6 +19,7 @@ const ALL_KINDS: MultiPlane = MultiPlane {
     read: true,
     program: true,
     erase: true,
+    independent_reads: false,
     address: AddressRule::SamePage,
     gap: Nanos(US),
     looks: MultiPlane::NONE.looks,
@@ -391,7 +392,7 @@ fn programs_and_copybacks_of_a_block_keep_their_order() {
 
 #[test]
 fn a_suspended_operation_resumes_after_a_number_of_reads() {
-    let rule = PauseRule { which: Pausable::Erase, times: 1, reads: 2 };
+    let rule = PauseRule { which: Pausable::Erase, times: 1, reads: 2, ..PauseRule::NEVER };
     let mut table = Table::new(Set { pause: rule, ..suspending(Pausable::Erase, 1) });
     table.put(0, "e", Kind::Erase, at(0, 1, 0));
     for name in ["a", "b", "c"] {

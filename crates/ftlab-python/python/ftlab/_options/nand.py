@@ -124,6 +124,9 @@ class NandSection(TypedDict, total=False):
     (nand.faults.erase_failures)
     """
 
+    erase_pulse: str | None
+    """The same for an erase. Default: 0ns. From 0ns to 100ms. (nand.suspend.erase_pulse)"""
+
     factory_bad: str | None
     """The probability that a block is bad from the factory. The first block of a plane never is. Default: 0%.
     From 0% to 50%. (nand.faults.factory_bad)
@@ -137,6 +140,13 @@ class NandSection(TypedDict, total=False):
     gap: str | None
     """The time between the addresses, or the data, of two planes (tDBSY). The bus is held meanwhile. Default:
     0ns. From 0ns to 1ms. (nand.multi_plane.gap)
+    """
+
+    independent_reads: bool | Literal["on", "off"] | None
+    """Each plane senses pages of its own at its own time, while other planes of its die sense others, and holds
+    what it sensed in a register of its own. Programs and erases still occupy the whole die. Reads of
+    different planes then need not meet, so `nand.multi_plane.read` is refused beside it. Default: off.
+    (nand.multi_plane.independent_reads)
     """
 
     looks: int | str | None
@@ -205,6 +215,12 @@ class NandSection(TypedDict, total=False):
     """Programs that fail, in a billion. The page is programmed elsewhere, and its block is retired once its
     other pages have been moved. In in a billion. Default: 0. From 0 to 1000000000.
     (nand.faults.program_failures)
+    """
+
+    program_pulse: str | None
+    """The length of a program's pulses. With "0ns" it is suspended at any moment; otherwise it first works on to
+    the end of its current pulse, counted from its beginning, and then takes `nand.suspend.program`. Default:
+    0ns. From 0ns to 10ms. (nand.suspend.program_pulse)
     """
 
     program_step: int | Sequence[int] | str | None

@@ -14,6 +14,11 @@ from ftlab._policy import Policy
 class SchedulerSection(TypedDict, total=False):
     """The options whose paths begin with `scheduler`."""
 
+    ample_at: int | str | None
+    """Free blocks of all its planes at which they do again. In blocks. Default: 2. From 2 to 100000.
+    (scheduler.ample_at)
+    """
+
     data_out_first: bool | Literal["on", "off"] | None
     """Whether a bus that becomes free first transfers the data that waits in the dies, and begins new commands
     only when there is none, whatever their rank. This empties dies early, but lets them idle: one that could
@@ -38,7 +43,7 @@ class SchedulerSection(TypedDict, total=False):
     5ms. From 0ns to 100s. (scheduler.host_write)
     """
 
-    scheduler: Literal["fifo", "read-first", "deadline", "read-first-bounded"] | Policy | SchedulerPolicy | None
+    scheduler: Literal["fifo", "read-first", "deadline", "read-first-bounded", "read-first-with-space"] | Policy | SchedulerPolicy | None
     """Decides in which order the commands of a die are served. Default: fifo. (scheduler.policy)"""
 
     scheduler_gc: str | None
@@ -51,6 +56,11 @@ class SchedulerSection(TypedDict, total=False):
     (scheduler.scope)
     """
 
+    short_at: int | str | None
+    """Free blocks of any plane of a die at or below which its host reads no longer go first. In blocks. Default:
+    1. From 1 to 100000. (scheduler.short_at)
+    """
+
     suspend: Literal["none", "erase", "program-and-erase"] | None
     """Which operations of a die are suspended for a host read, and resumed when no read waits any more.
     `nand.suspend` has the cost. Default: none. (scheduler.suspend)
@@ -60,9 +70,18 @@ class SchedulerSection(TypedDict, total=False):
     """How often an operation may be suspended. In times. Default: 4. From 1 to 1000. (scheduler.suspend_limit)
     """
 
+    suspend_of: Literal["everybody", "device", "host"] | None
+    """Whose operations are suspended. Default: everybody. (scheduler.suspend_of)"""
+
     suspend_reads: int | str | None
     """How many host reads may be served during each suspension. In reads. Default: 16. From 1 to 100000.
     (scheduler.suspend_reads)
+    """
+
+    suspend_time: str | None
+    """For how long an operation may be held up by suspensions, all of them together. Once it has been, no
+    further read begins in its suspension, and it is not suspended again. Default: none. From 0ns to 10s.
+    (scheduler.suspend_time)
     """
 
     write_bound: str | None

@@ -80,3 +80,23 @@ class ReadFirstBounded(Policy):
         estimate: Literal["die", "look-ahead"] | None = None,
     ) -> None:
         super().__init__("scheduler.policy", "read-first-bounded", {"scheduler.write_bound": write_bound, "scheduler.gc_bound": gc_bound, "scheduler.scope": scope, "scheduler.estimate": estimate})
+
+
+class ReadFirstWithSpace(Policy):
+    """Host reads go first while their die has free blocks; then everything is served in order of arrival [own
+    design, after what drives near saturation show: reads lose their priority].
+
+    short_at: Free blocks of any plane of a die at or below which its host reads no longer go first. In
+    blocks. Default: 1. From 1 to 100000. (scheduler.short_at)
+
+    ample_at: Free blocks of all its planes at which they do again. In blocks. Default: 2. From 2 to 100000.
+    (scheduler.ample_at)
+    """
+
+    def __init__(
+        self,
+        *,
+        short_at: int | str | None = None,
+        ample_at: int | str | None = None,
+    ) -> None:
+        super().__init__("scheduler.policy", "read-first-with-space", {"scheduler.short_at": short_at, "scheduler.ample_at": ample_at})

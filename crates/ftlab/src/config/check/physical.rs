@@ -11,7 +11,8 @@ const POLICY: &str = "ftl.mapping.policy";
 const SECTIONS: [&str; 4] = ["ftl.placement.", "ftl.streams.", "ftl.gc.", "ftl.wear."];
 
 /// Options elsewhere that only concern erases.
-const OF_ERASES: [&str; 2] = ["nand.multi_plane.erase", "nand.suspend.erase"];
+const OF_ERASES: [&str; 3] =
+    ["nand.multi_plane.erase", "nand.suspend.erase", "nand.suspend.erase_pulse"];
 
 impl Checker<'_, '_> {
     /// Whether requests carry physical addresses.

@@ -15,9 +15,9 @@ use crate::engine::skills;
 use crate::ftl::gc::{Purpose, VictimPolicy, VictimView, Wanted, wanted};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
-use crate::ftl::parity::loss;
 use crate::ftl::recovery::plan::is_scanned;
 use crate::ftl::recovery::{Erasing, Left, RecoveryPlan, packed, snapshot};
+use crate::ftl::superblock::deaths;
 use crate::ftl::wear::{dies, failing, life};
 use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, recovery, slc};
 use crate::image::{Damage, Resume};
@@ -93,7 +93,7 @@ fn give_dead_dies_up(dead: &[DieId], ftl: &mut Ftl) {
     if dead.is_empty() {
         return;
     }
-    dead.iter().for_each(|&die| loss::die_died(die, ftl));
+    dead.iter().for_each(|&die| deaths::die_died(die, ftl));
     life::recount_losses(ftl);
     // Nothing is in flight that would have to go elsewhere.
     dies::has_news_of_death(ftl);

@@ -5,15 +5,20 @@ use crate::engine::skills::Skills;
 use crate::nand::Kind;
 use crate::scheduler::command::{Command, CommandId, Ticket};
 use crate::scheduler::lanes::LaneChoice;
-use crate::scheduler::station::Station;
-use crate::units::{DieId, Nanos, SimTime};
+use crate::scheduler::station::{Station, StationId};
+use crate::units::{Nanos, SimTime};
 use crate::verify::Canary;
 
 impl FlashArray {
     /// Takes commands from the lane of a command that begins, for other planes that its operation can serve, and
     /// links them to it. Returns their number.
     #[inline(never)]
-    pub fn gather(&mut self, die: DieId, first: CommandId) -> u64 {
+    pub fn gather(&mut self, die: StationId, first: CommandId) -> u64 {
+        // An erase must not pass a read that arrived earlier.
+        let oldest_read = match self.commands[first].kind {
+            Kind::Erase => self.oldest_read(die),
+            _ => u64::MAX,
+        };
         let FlashArray { sheet, commands, stations, plant, page_order, .. } = self;
         let Station { lanes, suspension, .. } = &mut stations[die.at()];
         if !lanes.has_more_like(&commands[first]) {
@@ -22,11 +27,6 @@ impl FlashArray {
         let (geometry, multi_plane) = (&sheet.geometry, &sheet.abilities.multi_plane);
         let planes = geometry.planes_per_die();
         let Command { kind, mode, ticket: Ticket { seat, .. }, .. } = commands[first];
-        // An erase must not pass a read that arrived earlier.
-        let oldest_read = match kind {
-            Kind::Erase => lanes.oldest_read(commands),
-            _ => u64::MAX,
-        };
         let mut taken = seat.plane;
         if page_order.is_some() {
             // A suspended program may be of the very page that a read wants.

@@ -3,7 +3,8 @@
 use super::FlashArray;
 use crate::engine::skills::Skills;
 use crate::scheduler::command::CommandId;
-use crate::units::{DieId, Nanos, SimTime};
+use crate::scheduler::station::StationId;
+use crate::units::{Nanos, SimTime};
 use crate::verify::Canary;
 
 /// What a command waited for.
@@ -21,7 +22,7 @@ impl FlashArray {
     pub fn account_wait<const S: Skills>(
         &mut self,
         now: SimTime,
-        die: DieId,
+        die: StationId,
         id: CommandId,
         of: WaitedFor,
     ) {
@@ -32,13 +33,14 @@ impl FlashArray {
     }
 
     /// Splits a wait into the time for host work and the time for collection.
-    fn split_wait(&mut self, now: SimTime, die: DieId, id: CommandId, of: WaitedFor) {
+    fn split_wait(&mut self, now: SimTime, die: StationId, id: CommandId, of: WaitedFor) {
         let station = &self.stations[die.at()];
         let held = match of {
             WaitedFor::ToSend => self.lines[station.channel.at()].channel.gc_until(now),
             WaitedFor::ToBegin if self.sheet.abilities.one_die_at_a_time => {
                 self.chip_held_by_gc(now, die)
             }
+            WaitedFor::ToBegin if self.apart.is_some() => self.held_apart(now, die),
             WaitedFor::ToBegin => station.held_until(now, &self.lines),
         };
         if of == WaitedFor::ToSend && self.plant.is(Canary::WaitNotAccounted) {
@@ -51,7 +53,12 @@ impl FlashArray {
 
     /// Ends the wait of a command that gets the bus `now`. Returns the time of its address and data on the bus.
     #[inline(always)]
-    pub fn move_in<const S: Skills>(&mut self, now: SimTime, die: DieId, id: CommandId) -> Nanos {
+    pub fn move_in<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        die: StationId,
+        id: CommandId,
+    ) -> Nanos {
         self.account_wait::<S>(now, die, id, WaitedFor::ToBegin);
         self.sheet.in_bus::<S>(&self.commands[id])
     }

@@ -9,7 +9,8 @@ use crate::scheduler::command::{Command, CommandId};
 use crate::scheduler::event::Event;
 use crate::scheduler::line::{BusTurn, Line, Wish};
 use crate::scheduler::probe::Probe;
-use crate::units::{ChannelId, DieId, SimTime};
+use crate::scheduler::station::StationId;
+use crate::units::{ChannelId, SimTime};
 
 /// Begins the account of what was sensed just now and has to wait for the bus.
 #[inline]
@@ -27,7 +28,7 @@ impl<P: Probe> Dispatcher<P> {
     /// the line. If other events are due at the same time, they may bring another die with a better
     /// claim, so the bus is given only after all of them.
     #[inline(always)]
-    pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: DieId, wish: Wish) {
+    pub(super) fn want_bus<const S: Skills>(&mut self, now: SimTime, die: StationId, wish: Wish) {
         let FlashArray { stations, lines, commands, .. } = &mut self.array;
         let station = &mut stations[die.at()];
         let channel = station.channel;
@@ -86,13 +87,16 @@ impl<P: Probe> Dispatcher<P> {
     fn take_bus<const S: Skills>(
         &mut self,
         now: SimTime,
-        die: DieId,
+        die: StationId,
         channel: ChannelId,
         wish: Wish,
     ) {
         match wish {
             Wish::Send(id) => self.send::<S>(now, die, channel, id),
             Wish::Begin(first) => self.begin_on_bus::<S>(now, die, channel, first),
+        }
+        if skills::any(S, skills::RARE_ON_FLASH) && self.array.apart.is_some() {
+            return self.start_apart::<S>(now, die);
         }
         // With cache operations the die may go on: sense another page, or load one.
         let cache = &self.array.sheet.abilities.cache;
@@ -106,7 +110,7 @@ impl<P: Probe> Dispatcher<P> {
     fn send<const S: Skills>(
         &mut self,
         now: SimTime,
-        die: DieId,
+        die: StationId,
         channel: ChannelId,
         id: CommandId,
     ) {
@@ -131,7 +135,7 @@ impl<P: Probe> Dispatcher<P> {
     fn begin_on_bus<const S: Skills>(
         &mut self,
         now: SimTime,
-        die: DieId,
+        die: StationId,
         channel: ChannelId,
         first: CommandId,
     ) {
@@ -170,7 +174,7 @@ impl<P: Probe> Dispatcher<P> {
         &mut self,
         now: SimTime,
         after: SimTime,
-        die: DieId,
+        die: StationId,
         others: Option<CommandId>,
     ) -> SimTime {
         let mut until = after;

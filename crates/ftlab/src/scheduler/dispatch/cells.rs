@@ -6,8 +6,8 @@ use crate::nand::{Cells, Register};
 use crate::scheduler::command::CommandId;
 use crate::scheduler::event::Event;
 use crate::scheduler::probe::Probe;
-use crate::scheduler::station::{Station, cells_for};
-use crate::units::{DieId, Nanos, SimTime};
+use crate::scheduler::station::{Station, StationId, cells_for};
+use crate::units::{Nanos, SimTime};
 
 impl<P: Probe> Dispatcher<P> {
     /// Begins an operation in the cells. Addresses and data have arrived, or have a known time of arrival.
@@ -16,6 +16,9 @@ impl<P: Probe> Dispatcher<P> {
         let Operation { now, die, first, .. } = operation;
         let command = &self.array.commands[first];
         let (cells, is_gc) = (cells_for(command.kind), command.is_gc());
+        if skills::any(S, skills::RARE_ON_FLASH) && self.array.apart.is_some() {
+            self.array.begins_apart(now, die);
+        }
         if !skills::any(S, skills::CACHE_OPS) {
             let begins = |station: &mut Station| station.die.begin(now, cells, is_gc);
             return self.run_cells::<S>(operation, Nanos::ZERO, begins);
@@ -65,7 +68,7 @@ impl<P: Probe> Dispatcher<P> {
     /// Passes pages between cells and register: a sensed page to the register when it becomes free, a loaded page
     /// to the cells.
     #[inline]
-    pub(super) fn pass_on<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    pub(super) fn pass_on<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         let station = &mut self.array.stations[die.at()];
         match (station.die.cells(), station.die.register()) {
             (Cells::Sensed, Register::Empty) => self.array.hold(now, die),
@@ -90,10 +93,13 @@ impl<P: Probe> Dispatcher<P> {
     pub(super) fn advance<const S: Skills>(
         &mut self,
         now: SimTime,
-        die: DieId,
+        die: StationId,
     ) -> Option<CommandId> {
         if skills::in_turn(S) {
             return self.advance_in_turn::<S>(now, die);
+        }
+        if skills::any(S, skills::RARE_ON_FLASH) && self.array.apart.is_some() {
+            self.array.settle_use(now, die);
         }
         let station = &mut self.array.stations[die.at()];
         if station.die.register() == Register::Sending && station.sent_at == now {
@@ -142,15 +148,13 @@ impl<P: Probe> Dispatcher<P> {
 
     /// Ends the transfer of a page out of the register.
     #[inline]
-    fn sent<const S: Skills>(&mut self, now: SimTime, die: DieId) -> Option<CommandId> {
+    fn sent<const S: Skills>(&mut self, now: SimTime, die: StationId) -> Option<CommandId> {
         let station = &mut self.array.stations[die.at()];
         let id = station.in_register.expect("a die that sends has something to send");
         station.in_register = self.array.commands[id].ticket.next.take();
         station.die.sent(now, station.in_register.is_some());
-        if skills::any(S, skills::OVERTAKING)
-            && let Some(paused) = &mut station.suspension.paused
-        {
-            paused.served += 1;
+        if skills::any(S, skills::OVERTAKING) && station.suspension.paused.is_some() {
+            station.suspension.serves(now, &self.array.rules.pause);
         }
         // What comes of this page may begin something on the bus. The other pages of the operation go first.
         if skills::any(S, skills::RARE_ON_FLASH) && self.array.rules.data_out_first {

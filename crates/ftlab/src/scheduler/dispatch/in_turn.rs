@@ -15,14 +15,14 @@ use crate::scheduler::event::{Event, Events};
 use crate::scheduler::line::{Line, Wish};
 use crate::scheduler::load::Load;
 use crate::scheduler::probe::Probe;
-use crate::scheduler::station::{Station, cells_for};
-use crate::units::{DieId, Nanos, SimTime};
+use crate::scheduler::station::{Station, StationId, cells_for};
+use crate::units::{Nanos, SimTime};
 use crate::verify::Plant;
 
 /// A command that begins, with its die and bus, each looked up once.
 struct Beginning<'a> {
     now: SimTime,
-    die: DieId,
+    die: StationId,
     id: CommandId,
     command: &'a mut Command,
     station: &'a mut Station,
@@ -52,16 +52,16 @@ impl<P: Probe> Dispatcher<P> {
         if !may_begin || station.lanes.first().is_some() {
             station.lanes.push_in_turn(commands, id);
             if may_begin {
-                self.next_in_turn::<S>(now, die);
+                self.next_in_turn::<S>(now, StationId::of(die));
             }
             return;
         }
         let line = &mut lines[station.channel.at()];
         if kind == Kind::Program && !line.is_free_at_once(now, events) {
             station.lanes.push_in_turn(commands, id);
-            return self.want_bus::<S>(now, die, Wish::Begin(id));
+            return self.want_bus::<S>(now, StationId::of(die), Wish::Begin(id));
         }
-        let plant = *plant;
+        let (plant, die) = (*plant, StationId::of(die));
         command.ticket.next = None;
         let begun =
             Beginning { now, die, id, command, station, line, sheet, events, plant }.begin::<S>();
@@ -71,7 +71,7 @@ impl<P: Probe> Dispatcher<P> {
     /// Lets an idle die, which wants no bus, begin the command that has waited longest, or join the line for the
     /// bus.
     #[inline(always)]
-    pub(super) fn next_in_turn<const S: Skills>(&mut self, now: SimTime, die: DieId) {
+    pub(super) fn next_in_turn<const S: Skills>(&mut self, now: SimTime, die: StationId) {
         let Dispatcher { array, events, .. } = self;
         let FlashArray { commands, stations, lines, sheet, plant, .. } = array;
         let station = &mut stations[die.at()];
@@ -104,7 +104,7 @@ impl<P: Probe> Dispatcher<P> {
     pub(super) fn advance_in_turn<const S: Skills>(
         &mut self,
         now: SimTime,
-        die: DieId,
+        die: StationId,
     ) -> Option<CommandId> {
         let FlashArray { commands, stations, lines, sheet, plant, .. } = &mut self.array;
         let station = &mut stations[die.at()];

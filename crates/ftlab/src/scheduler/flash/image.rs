@@ -33,6 +33,9 @@ impl<P: Probe> Flash<P> {
             lines: _,
             // Empty at rest.
             page_order: _,
+            // What is free is told with each read.
+            shortage: _,
+            apart: _,
             plant: _,
         } = array;
         let Datasheet { geometry: _, timing, flat: _, bus: _, abilities: _, settled: _ } = sheet;

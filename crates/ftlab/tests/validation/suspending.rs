@@ -1,0 +1,130 @@
+//! Whose operations are suspended, for how long, and between which pulses, against timelines drawn by hand, to the
+//! nanosecond. The device is that of [`table`](crate::table): programs are suspended in 20 us, erases in 100 us, and resumed
+//! in 5 us. All times are in microseconds.
+
+use ftlab::nand::{Abilities, PauseCost};
+use ftlab::scheduler::{
+    Command, Kind, Origin, Pausable, PauseRule, PausedFor, ReadFirst, Scheduler, ServiceId,
+};
+use ftlab::units::Nanos;
+
+use crate::table::{Set, Table, US, at, suspending};
+
+fn with(change: impl FnOnce(&mut PauseRule)) -> Set {
+    let mut set = suspending(Pausable::ProgramAndErase, 4);
+    change(&mut set.pause);
+    Set { scheduler: Scheduler::ReadFirst(ReadFirst), ..set }
+}
+
+fn gc(kind: Kind) -> Command {
+    Command::new(kind, Origin::Gc, ServiceId::JOURNAL.owner(0), at(0, 1, 0))
+}
+
+/// When a read at 100 is done, and a program for the host or for collection at 0.
+fn program_and_read(of: PausedFor, for_gc: bool) -> (u64, u64) {
+    let mut table = Table::new(with(|rule| rule.of = of));
+    match for_gc {
+        true => table.put_as(0, "p", gc(Kind::Program)),
+        false => table.put(0, "p", Kind::Program, at(0, 1, 0)),
+    };
+    let done = table.put(100, "r", Kind::Read, at(0, 0, 0)).done();
+    let of = |name| done.iter().find(|(known, _)| *known == name).map(|&(_, at)| at).unwrap();
+    (of("r"), of("p"))
+}
+
+#[test]
+fn operations_are_suspended_by_whose_they_are() {
+    // p: bus 0-10, cells from 10. Suspended 100-120, r until 180, resumed at 185, the other 510 until 695.
+    let suspended = (180, 695);
+    // Or not: p until 610, r until 670.
+    let not = (670, 610);
+    for (of, host, own) in [
+        (PausedFor::Everybody, suspended, suspended),
+        (PausedFor::Device, not, suspended),
+        (PausedFor::Host, suspended, not),
+    ] {
+        assert_eq!(program_and_read(of, false), host, "{of:?}");
+        assert_eq!(program_and_read(of, true), own, "{of:?}");
+    }
+}
+
+/// An erase, and reads that come one by one.
+fn erase_and_reads(set: Set, reads: &[u64]) -> Vec<(&'static str, u64)> {
+    let mut table = Table::new(set);
+    table.put_as(0, "e", gc(Kind::Erase));
+    for &at_time in reads {
+        table.put(at_time, "r", Kind::Read, at(0, 0, 0));
+    }
+    table.done()
+}
+
+#[test]
+fn an_operation_is_held_up_no_longer_than_it_may_be() {
+    // Each suspension: 1000-1100, r until 1160, resumed at 1165, and likewise from 2000 and 2500: 165 each.
+    let free = erase_and_reads(with(|_| {}), &[1000, 2000, 2500]);
+    assert_eq!(free, [("r", 1160), ("r", 2160), ("r", 2660), ("e", 3495)]);
+    // After two of them it has been held up for 330.
+    let held = |longest| {
+        let set = with(|rule| rule.longest = Some(Nanos(longest)));
+        erase_and_reads(set, &[1000, 2000, 2500])
+    };
+    assert_eq!(held(330 * US + 1), free);
+    let twice = [("r", 1160), ("r", 2160), ("e", 3330), ("r", 3390)];
+    assert_eq!(held(330 * US), twice);
+    assert_eq!(held(165 * US + 1), twice);
+    assert_eq!(held(165 * US), [("r", 1160), ("e", 3165), ("r", 3225), ("r", 3285)]);
+    assert_eq!(held(0), [("e", 3000), ("r", 3060), ("r", 3120), ("r", 3180)]);
+}
+
+/// The reads that a suspension serves begin while there is time.
+#[test]
+fn a_suspension_ends_when_time_is_up() {
+    let held = |longest| {
+        let set = with(|rule| rule.longest = Some(Nanos(longest)));
+        erase_and_reads(set, &[1000, 1000, 1000])
+    };
+    // Suspended 1000-1100, reads until 1160, 1220 and 1280. The second of them begins when the first has left, at 160.
+    assert_eq!(held(220 * US + 1), [("r", 1160), ("r", 1220), ("r", 1280), ("e", 3285)]);
+    assert_eq!(held(220 * US), [("r", 1160), ("r", 1220), ("e", 3225), ("r", 3285)]);
+    assert_eq!(held(160 * US), [("r", 1160), ("e", 3165), ("r", 3225), ("r", 3285)]);
+}
+
+fn pulses(program: u64, erase: u64) -> Set {
+    let set = with(|_| {});
+    let (program_pulse, erase_pulse) = (Nanos(program * US), Nanos(erase * US));
+    let pause = PauseCost { program_pulse, erase_pulse, ..set.abilities.pause };
+    Set { abilities: Abilities { pause, ..set.abilities }, ..set }
+}
+
+#[test]
+fn an_operation_finishes_its_pulse() {
+    // Cells from 0, pulses of 300: the one of 900 ends at 1200. Suspended until 1300, r until 1360, resumed at 1365. The
+    // next pulses end at 1665 and 1965: r at 1700 waits until 1965, suspended until 2065, r until 2125, resumed at 2130.
+    // Left: 3000 - 1200 - 600 = 1200.
+    let done = erase_and_reads(pulses(0, 300), &[1000, 1700]);
+    assert_eq!(done, [("r", 1360), ("r", 2125), ("e", 3330)]);
+    // At the end of a pulse nothing is left of it.
+    let done = erase_and_reads(pulses(0, 300), &[1200]);
+    assert_eq!(done, [("r", 1360), ("e", 3165)]);
+    // Pulses of programs are none of an erase's business.
+    assert_eq!(erase_and_reads(pulses(300, 0), &[1000]), [("r", 1160), ("e", 3165)]);
+}
+
+#[test]
+fn a_pulse_near_the_end_is_the_last() {
+    // The pulse of 2700 ends with the erase.
+    assert_eq!(erase_and_reads(pulses(0, 300), &[2701]), [("e", 3000), ("r", 3060)]);
+    // Pulses of 290 end at 2900: 100 are left, no more than suspending takes.
+    assert_eq!(erase_and_reads(pulses(0, 290), &[2800]), [("e", 3000), ("r", 3060)]);
+    // Of 289, at 2890: 110 are left.
+    assert_eq!(erase_and_reads(pulses(0, 289), &[2800]), [("r", 3050), ("e", 3165)]);
+}
+
+#[test]
+fn a_program_counts_its_pulses_from_its_data_on() {
+    // Bus 0-10, cells from 10, pulses of 40: r at 100 waits until 130, suspended until 150, r until 210, resumed at 215,
+    // the other 480 until 695.
+    let mut table = Table::new(pulses(40, 0));
+    table.put(0, "p", Kind::Program, at(0, 1, 0)).put(100, "r", Kind::Read, at(0, 0, 0));
+    assert_eq!(table.done(), [("r", 210), ("p", 695)]);
+}
