@@ -193,6 +193,7 @@ const TOGETHER: [Together; 15] = [
         ("host.interrupt.coalesce", &["1", "2", "5"]),
         ("host.interrupt.coalesce_time", &["0ns", "100us"]),
         ("host.interrupt.delay", &["0ns", "5us"]),
+        ("controller.dram.bandwidth", &["none", "20MB/s", "1GB/s"]),
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
     &[

@@ -36,10 +36,11 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 37] = [
+const FEATURES: [Feature; 38] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
+    feature("DRAM with a bandwidth", &["controller.dram.bandwidth=6.4GB/s"]),
     feature("a Serial ATA link", &["host.link.interface=sata-3"]),
     feature(
         "coalesced interrupts",

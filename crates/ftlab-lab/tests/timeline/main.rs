@@ -128,7 +128,7 @@ fn spans(record: &DeviceRecord, part: FlashPart) -> BTreeMap<u32, Vec<(SimTime, 
     for command in record.commands.values() {
         let place = match part {
             FlashPart::Cells => command.die.get(),
-            FlashPart::Bus | FlashPart::Decoder => command.channel.get(),
+            FlashPart::Bus | FlashPart::Decoder | FlashPart::Dram => command.channel.get(),
         };
         let of = command.spans.iter().filter(|span| span.part == part);
         all.entry(place).or_default().extend(of.map(|span| (span.from, span.until)));

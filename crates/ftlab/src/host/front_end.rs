@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
 use super::completions::{CompletionSetup, Completions};
+use super::dram::{Crossing, Dram, DramSetup};
 use super::link::{Link, LinkSetup, Parcel};
 use super::passage::earlier;
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
@@ -28,6 +29,8 @@ pub struct FrontEndSetup {
     pub processor: ProcessorSetup,
     /// The link, or `None` if it takes no time.
     pub link: Option<LinkSetup>,
+    /// The DRAM, or `None` if moving data through it takes no time.
+    pub dram: Option<DramSetup>,
     /// The costs of completions.
     pub completions: CompletionSetup,
 }
@@ -47,6 +50,7 @@ pub struct FrontEnd {
     most_at_work: u32,
     processor: Processor,
     link: Option<Link>,
+    dram: Option<Dram>,
     /// Completions on their way, or `None` if the host sees them at once.
     completions: Option<Completions>,
     /// The request of the device itself, if there is one. Nobody hears of its end.
@@ -79,6 +83,8 @@ pub enum FrontEvent {
     Announced(RequestId),
     /// The host was told of a completion, this long after it reached the host.
     Told(RequestId, Nanos),
+    /// Data has crossed the DRAM.
+    Crossed(Crossing),
     /// The processor has finished a job, this long after it was asked to do it.
     Processed(ProcessorJob, Nanos),
 }
@@ -103,6 +109,7 @@ impl FrontEnd {
             most_at_work: setup.outstanding,
             processor: Processor::new(setup.processor),
             link: setup.link.map(Link::new),
+            dram: setup.dram.map(Dram::new),
             completions: Some(setup.completions)
                 .filter(|completions| !completions.is_free())
                 .map(|completions| Completions::new(completions, setup.queues)),
@@ -122,6 +129,7 @@ impl FrontEnd {
             most_at_work: _,
             processor: _,
             link: _,
+            dram: _,
             completions: _,
             own: _,
             next: _,
@@ -208,6 +216,45 @@ impl FrontEnd {
         self.processor.schedule(now, program, pages)
     }
 
+    /// Moves the data of a write into DRAM. Returns when it is there, or `None` if that takes no time.
+    pub fn enter_dram(
+        &mut self,
+        now: SimTime,
+        id: RequestId,
+        request: &Request,
+    ) -> Option<SimTime> {
+        let dram = self.dram.as_mut().filter(|_| request.op == Op::Write)?;
+        let at = dram.cross(now, Crossing::FromHost(id), data_of(request));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
+    }
+
+    /// The same for the data of a read that leaves DRAM for the host.
+    pub fn leave_dram(
+        &mut self,
+        now: SimTime,
+        id: RequestId,
+        request: &Request,
+    ) -> Option<SimTime> {
+        let dram = self.dram.as_mut().filter(|_| request.op == Op::Read)?;
+        let at = dram.cross(now, Crossing::ToHost(id), data_of(request));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
+    }
+
+    /// Moves codewords between DRAM and the flash. Returns when that is done, or `None` if it takes no time.
+    pub fn cross_for_flash(
+        &mut self,
+        now: SimTime,
+        what: Crossing,
+        codewords: u32,
+    ) -> Option<SimTime> {
+        let dram = self.dram.as_mut()?;
+        let at = dram.cross(now, what, dram.codewords(codewords));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
+    }
+
     /// Sends the data of a write to the controller. Returns the time of its arrival, or `None` if it
     /// takes no time.
     pub fn bring(&mut self, now: SimTime, id: RequestId, request: &Request) -> Option<SimTime> {
@@ -278,6 +325,9 @@ impl FrontEnd {
         if let Some(link) = &self.link {
             next = earlier(next, earlier(link.inbound.next_time(), link.outbound.next_time()));
         }
+        if let Some(dram) = &self.dram {
+            next = earlier(next, dram.crossing.next_time());
+        }
         if let Some(completions) = &self.completions {
             next = earlier(next, completions.next_time());
         }
@@ -303,6 +353,9 @@ impl FrontEnd {
                 Some(Parcel::Entry(id)) => return Some(FrontEvent::Fetched(id)),
                 None => {}
             }
+        }
+        if let Some(crossing) = self.dram.as_mut().and_then(|dram| dram.crossing.arrived(now)) {
+            return Some(FrontEvent::Crossed(crossing));
         }
         if let Some(completions) = &mut self.completions {
             if let Some(id) = completions.posted(now) {

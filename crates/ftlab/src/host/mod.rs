@@ -3,6 +3,7 @@
 
 pub mod arbitration;
 mod completions;
+mod dram;
 mod front_end;
 mod intake;
 mod interface;
@@ -14,6 +15,7 @@ mod queue;
 mod request;
 
 pub use completions::{Coalescing, CompletionSetup};
+pub use dram::{Crossing, DramRateOptions, DramSetup};
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake};
 pub use interface::{Interface, SATA_TAGS};
