@@ -23,6 +23,7 @@ use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::journal::Journal;
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::mapping::dftl::DftlOptions;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
@@ -289,7 +290,13 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
     let link = link(&host.link);
     let completions = completions(host);
     let dram = dram(options);
-    let delays = !processor.is_free() || link.is_some() || dram.is_some() || !completions.is_free();
+    let host_memory =
+        options.ftl.mapping.policy.on_flash().and_then(DftlOptions::host_memory_latency);
+    let delays = !processor.is_free()
+        || link.is_some()
+        || dram.is_some()
+        || host_memory.is_some()
+        || !completions.is_free();
     let plain = always_fetched && !delays;
     let front_end = (!plain).then(|| FrontEndSetup {
         queues: host.queues,
@@ -298,6 +305,7 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
         processor,
         link,
         dram,
+        host_memory,
         completions,
     });
     HostSetup { queues, front_end }

@@ -7,6 +7,7 @@ use std::collections::VecDeque;
 use super::arbitration::{Arbitration, Backlog};
 use super::completions::{CompletionSetup, Completions};
 use super::dram::{Crossing, Dram, DramSetup};
+use super::host_memory::HostMemory;
 use super::link::{Link, LinkSetup, Parcel};
 use super::passage::earlier;
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
@@ -14,7 +15,10 @@ use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::scheduler::CommandId;
-use crate::units::{Nanos, RequestId, SimTime};
+use crate::units::{Bytes, Lpn, Nanos, RequestId, SimTime};
+
+/// What is read of the host's memory for a map entry: a logical and a physical page number.
+const MAP_ENTRY: Bytes = Bytes(8);
 
 /// The setup of a front end.
 #[derive(Clone, Debug)]
@@ -31,6 +35,8 @@ pub struct FrontEndSetup {
     pub link: Option<LinkSetup>,
     /// The DRAM, or `None` if moving data through it takes no time.
     pub dram: Option<DramSetup>,
+    /// How long a read of the host's memory takes, or `None` if the controller keeps nothing there.
+    pub host_memory: Option<Nanos>,
     /// The costs of completions.
     pub completions: CompletionSetup,
 }
@@ -51,6 +57,8 @@ pub struct FrontEnd {
     processor: Processor,
     link: Option<Link>,
     dram: Option<Dram>,
+    /// Entries of the map on their way from the host's memory.
+    host_memory: Option<HostMemory>,
     /// Completions on their way, or `None` if the host sees them at once.
     completions: Option<Completions>,
     /// The request of the device itself, if there is one. Nobody hears of its end.
@@ -83,6 +91,8 @@ pub enum FrontEvent {
     Announced(RequestId),
     /// The host was told of a completion, this long after it reached the host.
     Told(RequestId, Nanos),
+    /// The map entry of a page has come from the host's memory.
+    EntryCame(Lpn),
     /// Data has crossed the DRAM.
     Crossed(Crossing),
     /// The processor has finished a job, this long after it was asked to do it.
@@ -110,6 +120,7 @@ impl FrontEnd {
             processor: Processor::new(setup.processor),
             link: setup.link.map(Link::new),
             dram: setup.dram.map(Dram::new),
+            host_memory: setup.host_memory.map(HostMemory::new),
             completions: Some(setup.completions)
                 .filter(|completions| !completions.is_free())
                 .map(|completions| Completions::new(completions, setup.queues)),
@@ -130,6 +141,7 @@ impl FrontEnd {
             processor: _,
             link: _,
             dram: _,
+            host_memory: _,
             completions: _,
             own: _,
             next: _,
@@ -255,6 +267,14 @@ impl FrontEnd {
         Some(at)
     }
 
+    /// Begins to read the map entry of a page from the host's memory. Returns false if nothing is kept there.
+    pub fn read_host_memory(&mut self, now: SimTime, page: Lpn) -> bool {
+        let Some(memory) = &mut self.host_memory else { return false };
+        memory.read(now, page);
+        self.next = earlier(self.next, memory.next_time());
+        true
+    }
+
     /// Sends the data of a write to the controller. Returns the time of its arrival, or `None` if it
     /// takes no time.
     pub fn bring(&mut self, now: SimTime, id: RequestId, request: &Request) -> Option<SimTime> {
@@ -328,6 +348,9 @@ impl FrontEnd {
         if let Some(dram) = &self.dram {
             next = earlier(next, dram.crossing.next_time());
         }
+        if let Some(memory) = &self.host_memory {
+            next = earlier(next, memory.next_time());
+        }
         if let Some(completions) = &self.completions {
             next = earlier(next, completions.next_time());
         }
@@ -342,15 +365,23 @@ impl FrontEnd {
     }
 
     fn take_event(&mut self, now: SimTime) -> Option<FrontEvent> {
+        if let Some(page) = self.host_memory.as_mut().and_then(|memory| memory.came(now)) {
+            let link = self.link.as_mut();
+            if link.and_then(|link| link.bring_map_entry(now, page, MAP_ENTRY)).is_none() {
+                return Some(FrontEvent::EntryCame(page));
+            }
+        }
         if let Some(link) = &mut self.link {
             match link.outbound.arrived(now) {
                 Some(Parcel::Data(id)) => return Some(FrontEvent::Delivered(id)),
                 Some(Parcel::Entry(id)) => return Some(FrontEvent::Announced(id)),
+                Some(Parcel::MapEntry(page)) => return Some(FrontEvent::EntryCame(page)),
                 None => {}
             }
             match link.inbound.arrived(now) {
                 Some(Parcel::Data(id)) => return Some(FrontEvent::Brought(id)),
                 Some(Parcel::Entry(id)) => return Some(FrontEvent::Fetched(id)),
+                Some(Parcel::MapEntry(page)) => return Some(FrontEvent::EntryCame(page)),
                 None => {}
             }
         }

@@ -5,6 +5,7 @@ pub mod arbitration;
 mod completions;
 mod dram;
 mod front_end;
+mod host_memory;
 mod intake;
 mod interface;
 mod link;
