@@ -47,6 +47,7 @@ const SMALL: &[(&str, &[&str])] = &[
         ],
     ),
     ("ftl.mapping.cache", &["64B", "64B", "256B", "1KiB", "8KiB", "1MiB"]),
+    ("ftl.mapping.host_memory", &["none", "64B", "256B", "1KiB", "64KiB"]),
     ("ftl.capacity", &["none", "1MiB", "1MiB", "3MiB"]),
     ("ftl.parity.width", &["2", "2", "3", "4", "6"]),
     ("ftl.superblock.dies", &["1", "2", "2", "3", "4"]),
@@ -214,6 +215,7 @@ const TOGETHER: [Together; 16] = [
         ("host.interrupt.coalesce", &["1", "2", "5"]),
         ("host.interrupt.coalesce_time", &["0ns", "100us"]),
         ("host.interrupt.delay", &["0ns", "5us"]),
+        ("controller.dram.bandwidth", &["none", "20MB/s", "1GB/s"]),
     ],
     &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
     &[
@@ -225,6 +227,7 @@ const TOGETHER: [Together; 16] = [
         ("ftl.mapping.policy", &["dftl"]),
         ("ftl.mapping.unit", &["512B", "2KiB"]),
         ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
+        ("ftl.mapping.host_memory", &["none", "64B", "1KiB"]),
         ("nand.page_size", &["2KiB"]),
         ("nand.codeword", &["512B"]),
         ("nand.blocks_per_plane", &["16", "24"]),

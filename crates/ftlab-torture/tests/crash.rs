@@ -51,7 +51,7 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
         ("cuts while the device comes up", met.cut_coming_up, 200),
         ("torn flash pages", met.torn, 100),
         ("half-erased blocks", met.half_erased, 20),
-        ("units rolled back", met.rolled_back, 10),
+        ("units rolled back", met.rolled_back, 9),
         ("faults", met.faults, 10),
         ("dies that died", met.deaths, 45),
         ("computed pages", met.computed, 500),

@@ -36,10 +36,11 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 39] = [
+const FEATURES: [Feature; 41] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
+    feature("DRAM with a bandwidth", &["controller.dram.bandwidth=6.4GB/s"]),
     feature("a Serial ATA link", &["host.link.interface=sata-3"]),
     feature(
         "coalesced interrupts",
@@ -53,6 +54,10 @@ const FEATURES: [Feature; 39] = [
     feature("a read cache", &["cache.read.policy=lru"]),
     feature("packed pages", &["ftl.mapping.policy=reconstruction", "cache.policy=prlru"]),
     feature("a map on flash", &["ftl.mapping.policy=dftl"]),
+    feature(
+        "a map in memory of the host",
+        &["ftl.mapping.policy=dftl", "ftl.mapping.host_memory=64MiB"],
+    ),
     feature("log blocks", &["ftl.mapping.policy=fast"]),
     feature("no translation", &["ftl.mapping.policy=physical", "ftl.over_provisioning=0%"]),
     feature("placement by address", &["ftl.placement.policy=static"]),

@@ -173,8 +173,8 @@ impl Occupancy {
             let how = match span.part {
                 FlashPart::Cells => Holding::InCells,
                 FlashPart::Bus => Holding::OnBus,
-                // The engines hold neither.
-                FlashPart::Decoder => continue,
+                // Neither is held meanwhile.
+                FlashPart::Decoder | FlashPart::Dram => continue,
             };
             let was_suspended = before.is_some_and(|before| before.suspended);
             // While an operation is suspended, its die serves others.

@@ -16,6 +16,8 @@ pub enum FlashPart {
     Bus,
     /// The engines that decode what it read, or their queue.
     Decoder,
+    /// The DRAM, into which what it read moves, or its queue.
+    Dram,
 }
 
 /// A span of time in which a command occupies a part of the device.
@@ -245,6 +247,10 @@ impl Probe for Recorder {
 
     fn decoding(&mut self, activity: &Activity) {
         self.add(activity, FlashPart::Decoder);
+    }
+
+    fn filling_dram(&mut self, activity: &Activity) {
+        self.add(activity, FlashPart::Dram);
     }
 
     fn pause(&mut self, activity: &Activity, at: SimTime) {

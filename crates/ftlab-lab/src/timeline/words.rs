@@ -145,6 +145,7 @@ impl<'a> Words<'a> {
         let what = match (part, of.kind) {
             (FlashPart::Bus, _) => "data on the bus",
             (FlashPart::Decoder, _) => "decoding, or waiting for an engine",
+            (FlashPart::Dram, _) => "what was read moving into DRAM, or waiting to",
             (FlashPart::Cells, Kind::Read) => "sensing",
             (FlashPart::Cells, Kind::Program) => "programming",
             (FlashPart::Cells, Kind::Erase) => "erasing",

@@ -133,7 +133,9 @@ fn spans(traced: &Traced, part: FlashPart) -> BTreeMap<u32, Vec<(SimTime, SimTim
     for command in traced.record.commands.values() {
         let die = command.die;
         let places = match (part, &traced.apart) {
-            (FlashPart::Bus | FlashPart::Decoder, _) => vec![command.channel.get()],
+            (FlashPart::Bus | FlashPart::Decoder | FlashPart::Dram, _) => {
+                vec![command.channel.get()]
+            }
             (FlashPart::Cells, None) => vec![die.get()],
             (FlashPart::Cells, Some(flash)) if command.kind == Kind::Read => {
                 vec![flash.plane_of_page(command.page).get()]

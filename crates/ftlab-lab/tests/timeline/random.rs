@@ -159,10 +159,12 @@ fn with_gaps(traced: &Traced, gap: Nanos) -> BTreeMap<u32, Vec<(SimTime, SimTime
 fn holds(record: &DeviceRecord) -> BTreeMap<u32, Vec<(SimTime, SimTime)>> {
     let mut all: BTreeMap<u32, Vec<(SimTime, SimTime)>> = BTreeMap::new();
     for command in record.commands.values() {
-        let on_die = || command.spans.iter().filter(|span| span.part != FlashPart::Decoder);
+        let is_on_die = |part| matches!(part, FlashPart::Cells | FlashPart::Bus);
+        let on_die = || command.spans.iter().filter(|span| is_on_die(span.part));
         let Some((first, last)) = on_die().next().zip(on_die().next_back()) else { continue };
-        // What still waits for the bus at the end holds its die, and so does what is suspended. What is decoded does not.
-        let has_left = command.spans.iter().any(|span| span.part == FlashPart::Decoder);
+        // What still waits for the bus at the end holds its die, and so does what is suspended. What is behind the
+        // bus does not.
+        let has_left = command.spans.iter().any(|span| !is_on_die(span.part));
         let is_there = command.done.is_none() && !has_left;
         let until = if is_there { SimTime::FOREVER } else { last.until };
         all.entry(command.die.get()).or_default().push((first.from, until));

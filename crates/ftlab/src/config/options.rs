@@ -16,7 +16,7 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockOptions;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
-use crate::host::{Copies, StreamMap};
+use crate::host::{Copies, DramRateOptions, StreamMap};
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::nand::{DrawOptions, FaultOptions};
@@ -170,7 +170,7 @@ choices! {
 
 options! {
     /// Parts of the controller that take time beside its processor.
-    pub struct ControllerOptions at "controller" with { ecc: EccOptions } {}
+    pub struct ControllerOptions at "controller" with { ecc: EccOptions, dram: DramRateOptions } {}
 }
 
 options! {

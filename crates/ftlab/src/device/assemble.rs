@@ -23,6 +23,7 @@ use crate::ftl::gc::{Background, Collector, Thresholds, Triggers};
 use crate::ftl::journal::{Journal, JournalSetup};
 use crate::ftl::map_cache::MapCache;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::mapping::dftl::DftlOptions;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::recovery::RecoveryPolicy;
@@ -33,7 +34,7 @@ use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
 use crate::host::{
-    Coalescing, CompletionSetup, Copies, FrontEnd, FrontEndSetup, Intake, LinkSetup,
+    Coalescing, CompletionSetup, Copies, DramSetup, FrontEnd, FrontEndSetup, Intake, LinkSetup,
     ProcessorSetup, Queues, StreamMap, Wire,
 };
 use crate::nand::timing::{Bus, OneBit, Prices};
@@ -141,6 +142,7 @@ impl DeviceSetup {
                 data_out_first: options.scheduler.data_out_first.is_on(),
                 hazards: Hazards::new(&nand.faults, counting(options), &flash, seed),
                 decoder: options.controller.ecc.setup(),
+                reads_cross_dram: dram(options).is_some(),
             },
             ftl: FtlSetup {
                 geometry: volume.clone(),
@@ -296,7 +298,14 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
     let processor = processor(options, parts);
     let link = link(&host.link);
     let completions = completions(host);
-    let delays = !processor.is_free() || link.is_some() || !completions.is_free();
+    let dram = dram(options);
+    let host_memory =
+        options.ftl.mapping.policy.on_flash().and_then(DftlOptions::host_memory_latency);
+    let delays = !processor.is_free()
+        || link.is_some()
+        || dram.is_some()
+        || host_memory.is_some()
+        || !completions.is_free();
     let plain = always_fetched && !delays;
     let front_end = (!plain).then(|| FrontEndSetup {
         queues: host.queues,
@@ -304,6 +313,8 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
         outstanding: host.outstanding,
         processor,
         link,
+        dram,
+        host_memory,
         completions,
     });
     HostSetup { queues, front_end }
@@ -314,6 +325,13 @@ fn link(options: &LinkOptions) -> Option<LinkSetup> {
     let wire = interface.wire().or(rate.map(Wire::bare));
     let entries = commands.is_on().then_some(interface.entries());
     (wire.is_some() || setup > Nanos::ZERO).then_some(LinkSetup { wire, setup, entries })
+}
+
+/// Requests with physical addresses are for studies of the flash alone.
+fn dram(options: &Options) -> Option<DramSetup> {
+    let rate = options.controller.dram.bandwidth;
+    let rate = rate.filter(|_| options.ftl.mapping.policy.translates())?;
+    Some(DramSetup { rate, codeword: options.nand.codeword })
 }
 
 fn completions(host: &HostOptions) -> CompletionSetup {

@@ -135,8 +135,16 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     /// Looks up the entry of a page. Returns false if `who` has to wait for it.
     pub fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
-        let Base { kernel, services: Services { map, collector, .. }, .. } = self;
-        map.as_mut().is_none_or(|map| map.finds(page, who, kernel, collector))
+        let Base { kernel, services: Services { map, collector, .. }, desk, .. } = self;
+        let Some(map) = map else { return true };
+        if map.lies_with_host(page, &kernel.ftl)
+            && let Some(front) = &mut desk.front
+            && front.read_host_memory(kernel.now, page)
+        {
+            map.fetch_from_host(page, who, kernel);
+            return false;
+        }
+        map.finds(page, who, kernel, collector)
     }
 
     /// Whether the look-up of a page's entry may need a flash command.
@@ -145,10 +153,11 @@ impl<P: Probe, C: Contents> Base<P, C> {
         map.is_some_and(|map| map.may_wait_for(page, &self.kernel.ftl))
     }
 
-    /// Whether the entry of a page is in memory.
+    /// Whether the entry of a page is in the controller's memory.
     pub fn knows_entry(&self, page: Lpn) -> bool {
         let map = self.services.map.as_ref();
-        map.is_none_or(|map| map.knows(page, &self.kernel.ftl))
+        let ftl = &self.kernel.ftl;
+        map.is_none_or(|map| map.knows(page, ftl) && !map.lies_with_host(page, ftl))
     }
 
     /// The next waiter whose entry is in memory now.

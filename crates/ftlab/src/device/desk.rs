@@ -37,11 +37,13 @@ impl Desk {
             let active = self.intake.get(id);
             let account = account(spent, now - active.started());
             // The request's breakdown already contains its time in standstills.
-            let Breakdown { submission, front_end, link, admission, gc, .. } = *active.breakdown();
+            let Breakdown { submission, front_end, link, buffer, admission, gc, .. } =
+                *active.breakdown();
             let breakdown = Breakdown {
                 submission,
                 front_end,
                 link,
+                buffer: if any(S, RARE) { buffer } else { Nanos::ZERO },
                 admission: account.admission + admission,
                 gc: account.gc + gc,
                 ..account
@@ -76,9 +78,21 @@ impl Desk {
         }
     }
 
-    /// A request is processed: its data goes to the host.
+    /// A request is processed: its data leaves DRAM.
     #[inline]
     pub fn deliver(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
+        if let Some(front) = &mut self.front
+            && let Some(at) = front.leave_dram(now, id, self.intake.get(id).request())
+        {
+            self.intake.breakdown_mut(id).buffer += at - now;
+            return;
+        }
+        self.send(id, now, contents);
+    }
+
+    /// The data of a request goes to the host.
+    #[inline]
+    pub fn send(&mut self, id: RequestId, now: SimTime, contents: &mut impl Contents) {
         if let Some(front) = &mut self.front
             && let Some(at) = front.deliver(now, id, self.intake.get(id).request())
         {

@@ -8,7 +8,7 @@ use crate::device::desk::Desk;
 use crate::device::write::{Writes, start};
 use crate::engine::skills;
 use crate::ftl::Kernel;
-use crate::host::{FrontEvent, ProcessorJob, QueueId};
+use crate::host::{Crossing, FrontEvent, ProcessorJob, QueueId};
 use crate::scheduler::{CommandId, Probe};
 use crate::units::{Nanos, RequestId, SimTime};
 
@@ -50,10 +50,21 @@ fn bring(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Cont
         on.desk.intake.breakdown_mut(id).link += at - on.kernel.now;
         return;
     }
+    enter_dram(id, writes, on);
+}
+
+/// The data of a command has crossed the link: it moves into DRAM.
+fn enter_dram(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    if let Some(front) = &mut on.desk.front
+        && let Some(at) = front.enter_dram(on.kernel.now, id, on.desk.intake.get(id).request())
+    {
+        on.desk.intake.breakdown_mut(id).buffer += at - on.kernel.now;
+        return;
+    }
     take_in(id, writes, on);
 }
 
-/// The data of a command has reached the controller.
+/// The data of a command is in the controller.
 fn take_in(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     if let Some(front) = &mut on.desk.front
         && front.take_in(on.kernel.now, id, on.desk.intake.get(id).request())
@@ -70,12 +81,15 @@ fn start_late(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl
     start::start::<{ skills::ALL }>(id, &request, writes, on);
 }
 
-/// Runs the front end's event that is due.
-pub(in crate::device) fn step_front(writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+/// Runs the front end's event that is due. Returns the flash command that it completed, if any.
+pub(in crate::device) fn step_front(
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> Option<CommandId> {
     let event = on.desk.front.as_mut().and_then(|front| front.step(on.kernel.now));
     match event {
         Some(FrontEvent::Fetched(id)) => bring(id, writes, on),
-        Some(FrontEvent::Brought(id)) => take_in(id, writes, on),
+        Some(FrontEvent::Brought(id)) => enter_dram(id, writes, on),
         Some(FrontEvent::Delivered(id)) => on.on_the_way(id, Desk::post),
         Some(FrontEvent::Posted(id)) => on.on_the_way(id, Desk::announce),
         Some(FrontEvent::Announced(id)) => on.on_the_way(id, Desk::tell),
@@ -83,9 +97,27 @@ pub(in crate::device) fn step_front(writes: &mut Writes, on: &mut Base<impl Prob
             on.desk.intake.breakdown_mut(id).front_end += took;
             on.on_the_way(id, Desk::complete);
         }
+        Some(FrontEvent::EntryCame(page)) => writes.entry_came(page, on),
+        Some(FrontEvent::Crossed(crossing)) => return crossed(crossing, writes, on),
         Some(FrontEvent::Processed(job, took)) => processed(job, took, writes, on),
         None => {}
     }
+    None
+}
+
+/// Data has crossed the DRAM. Returns the read from flash that this completes, if any.
+fn crossed(
+    crossing: Crossing,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> Option<CommandId> {
+    match crossing {
+        Crossing::FromHost(id) => take_in(id, writes, on),
+        Crossing::ToHost(id) => on.on_the_way(id, Desk::send),
+        Crossing::ToFlash(program) => place(program, writes, on),
+        Crossing::FromFlash(read) => return Some(read),
+    }
+    None
 }
 
 /// The processor has finished a job.
@@ -112,6 +144,13 @@ fn processed(
 
 /// The processor has scheduled a flash page, or a row of them.
 fn scheduled(program: CommandId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    if !on.wait_for_dram(program) {
+        place(program, writes, on);
+    }
+}
+
+/// A flash page, or a row of them, is ready for the flash.
+fn place(program: CommandId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
     match on.buffer.rules.row {
         1 => writes.issue_now::<{ skills::ALL }>(program, on),
         _ => writes.issue_row_now::<{ skills::ALL }>(program, on),
@@ -144,6 +183,39 @@ impl<P: Probe, C: Contents> Base<P, C> {
         match &mut self.desk.front {
             Some(front) => front.schedule(self.kernel.now, first, pages),
             None => false,
+        }
+    }
+    /// A flash page, or a row of them, is ready for the flash. Returns whether moving its data out of DRAM takes time.
+    #[inline]
+    pub(in crate::device) fn wait_for_dram(&mut self, first: CommandId) -> bool {
+        let Base { desk, kernel: Kernel { now, flash, .. }, .. } = self;
+        let Some(front) = &mut desk.front else { return false };
+        let mut codewords = 0;
+        let mut next = Some(first);
+        while let Some(id) = next {
+            codewords += flash.command(id).codewords;
+            next = flash.next_of_row(id);
+        }
+        let Some(at) = front.cross_for_flash(*now, Crossing::ToFlash(first), codewords) else {
+            return false;
+        };
+        next = Some(first);
+        while let Some(id) = next {
+            flash.command_mut(id).spent.bus += at - *now;
+            next = flash.next_of_row(id);
+        }
+        true
+    }
+
+    /// A page that was read has come out of the flash: it moves into DRAM. What the device copies leaves it again.
+    pub(in crate::device) fn take_into_dram(&mut self, read: CommandId) {
+        let Base { desk, kernel: Kernel { now, flash, .. }, .. } = self;
+        let Some(front) = &mut desk.front else { return };
+        let command = flash.command(read);
+        let crossings = if command.is_copy() { 2 } else { 1 };
+        let what = Crossing::FromFlash(read);
+        if let Some(at) = front.cross_for_flash(*now, what, crossings * command.codewords) {
+            flash.moves_into_dram(*now, read, at);
         }
     }
 }

@@ -13,6 +13,7 @@ mod end;
 mod external;
 mod flushes;
 mod front;
+mod further;
 mod hazards;
 mod idle;
 mod image;
@@ -162,9 +163,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             if let Some((_, id)) = self.base.kernel.flash.step_with::<S>() {
                 self.commands_done::<S>(id);
             } else if any(S, RARE_ON_FLASH)
-                && let Some(id) = self.base.kernel.flash.take_left_die()
+                && let Some(further) = self.base.kernel.flash.take_further()
             {
-                self.page_left_die(id);
+                self.read_came_further(further);
             }
             let Some(next) = self.base.kernel.flash.next_time().filter(|_| alone) else { return };
             let buffer_first =
@@ -179,25 +180,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 self.verify_event();
             }
             self.base.kernel.now = next;
-        }
-    }
-
-    /// A page has left its die, and is decoded from now on. Its place may be erased meanwhile, so what depends on the place
-    /// is settled now.
-    #[inline(never)]
-    fn page_left_die(&mut self, id: CommandId) {
-        // A stripe is not erased before its pages are decoded, and computes what is unreadable.
-        if self.base.kernel.ftl.stripes().is_none() {
-            read::left_die(id, &mut self.base);
-            // DRAM keeps it from now on. A hit meanwhile does not wait for the engine.
-            let service = self.base.kernel.flash.command(id).owner.service;
-            if matches!(service, ServiceId::READS | ServiceId::READ_AHEAD) {
-                self.keep_or_cache(id);
-            }
-        }
-        let die = self.base.kernel.flash.die_of(id);
-        if self.base.wakes != Signals::NONE {
-            self.die_is_done(die);
         }
     }
 
@@ -563,7 +545,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.kernel.now = next;
             match part {
                 Part::Front => {
-                    front::step_front(&mut self.writes, &mut self.base);
+                    if let Some(read) = front::step_front(&mut self.writes, &mut self.base) {
+                        self.read_is_in_dram::<S>(read);
+                    }
                     self.base.tell_levels();
                 }
                 Part::Buffer => {

@@ -6,6 +6,8 @@ use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
 use super::completions::{CompletionSetup, Completions};
+use super::dram::{Crossing, Dram, DramSetup};
+use super::host_memory::HostMemory;
 use super::link::{Link, LinkSetup, Parcel};
 use super::passage::earlier;
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
@@ -13,7 +15,10 @@ use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::scheduler::CommandId;
-use crate::units::{Nanos, RequestId, SimTime};
+use crate::units::{Bytes, Lpn, Nanos, RequestId, SimTime};
+
+/// What is read of the host's memory for a map entry: a logical and a physical page number.
+const MAP_ENTRY: Bytes = Bytes(8);
 
 /// The setup of a front end.
 #[derive(Clone, Debug)]
@@ -28,6 +33,10 @@ pub struct FrontEndSetup {
     pub processor: ProcessorSetup,
     /// The link, or `None` if it takes no time.
     pub link: Option<LinkSetup>,
+    /// The DRAM, or `None` if moving data through it takes no time.
+    pub dram: Option<DramSetup>,
+    /// How long a read of the host's memory takes, or `None` if the controller keeps nothing there.
+    pub host_memory: Option<Nanos>,
     /// The costs of completions.
     pub completions: CompletionSetup,
 }
@@ -47,6 +56,9 @@ pub struct FrontEnd {
     most_at_work: u32,
     processor: Processor,
     link: Option<Link>,
+    dram: Option<Dram>,
+    /// Entries of the map on their way from the host's memory.
+    host_memory: Option<HostMemory>,
     /// Completions on their way, or `None` if the host sees them at once.
     completions: Option<Completions>,
     /// The request of the device itself, if there is one. Nobody hears of its end.
@@ -79,6 +91,10 @@ pub enum FrontEvent {
     Announced(RequestId),
     /// The host was told of a completion, this long after it reached the host.
     Told(RequestId, Nanos),
+    /// The map entry of a page has come from the host's memory.
+    EntryCame(Lpn),
+    /// Data has crossed the DRAM.
+    Crossed(Crossing),
     /// The processor has finished a job, this long after it was asked to do it.
     Processed(ProcessorJob, Nanos),
 }
@@ -103,6 +119,8 @@ impl FrontEnd {
             most_at_work: setup.outstanding,
             processor: Processor::new(setup.processor),
             link: setup.link.map(Link::new),
+            dram: setup.dram.map(Dram::new),
+            host_memory: setup.host_memory.map(HostMemory::new),
             completions: Some(setup.completions)
                 .filter(|completions| !completions.is_free())
                 .map(|completions| Completions::new(completions, setup.queues)),
@@ -122,6 +140,8 @@ impl FrontEnd {
             most_at_work: _,
             processor: _,
             link: _,
+            dram: _,
+            host_memory: _,
             completions: _,
             own: _,
             next: _,
@@ -208,6 +228,53 @@ impl FrontEnd {
         self.processor.schedule(now, program, pages)
     }
 
+    /// Moves the data of a write into DRAM. Returns when it is there, or `None` if that takes no time.
+    pub fn enter_dram(
+        &mut self,
+        now: SimTime,
+        id: RequestId,
+        request: &Request,
+    ) -> Option<SimTime> {
+        let dram = self.dram.as_mut().filter(|_| request.op == Op::Write)?;
+        let at = dram.cross(now, Crossing::FromHost(id), data_of(request));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
+    }
+
+    /// The same for the data of a read that leaves DRAM for the host.
+    pub fn leave_dram(
+        &mut self,
+        now: SimTime,
+        id: RequestId,
+        request: &Request,
+    ) -> Option<SimTime> {
+        let dram = self.dram.as_mut().filter(|_| request.op == Op::Read)?;
+        let at = dram.cross(now, Crossing::ToHost(id), data_of(request));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
+    }
+
+    /// Moves codewords between DRAM and the flash. Returns when that is done, or `None` if it takes no time.
+    pub fn cross_for_flash(
+        &mut self,
+        now: SimTime,
+        what: Crossing,
+        codewords: u32,
+    ) -> Option<SimTime> {
+        let dram = self.dram.as_mut()?;
+        let at = dram.cross(now, what, dram.codewords(codewords));
+        self.next = earlier(self.next, Some(at));
+        Some(at)
+    }
+
+    /// Begins to read the map entry of a page from the host's memory. Returns false if nothing is kept there.
+    pub fn read_host_memory(&mut self, now: SimTime, page: Lpn) -> bool {
+        let Some(memory) = &mut self.host_memory else { return false };
+        memory.read(now, page);
+        self.next = earlier(self.next, memory.next_time());
+        true
+    }
+
     /// Sends the data of a write to the controller. Returns the time of its arrival, or `None` if it
     /// takes no time.
     pub fn bring(&mut self, now: SimTime, id: RequestId, request: &Request) -> Option<SimTime> {
@@ -278,6 +345,12 @@ impl FrontEnd {
         if let Some(link) = &self.link {
             next = earlier(next, earlier(link.inbound.next_time(), link.outbound.next_time()));
         }
+        if let Some(dram) = &self.dram {
+            next = earlier(next, dram.crossing.next_time());
+        }
+        if let Some(memory) = &self.host_memory {
+            next = earlier(next, memory.next_time());
+        }
         if let Some(completions) = &self.completions {
             next = earlier(next, completions.next_time());
         }
@@ -292,17 +365,28 @@ impl FrontEnd {
     }
 
     fn take_event(&mut self, now: SimTime) -> Option<FrontEvent> {
+        if let Some(page) = self.host_memory.as_mut().and_then(|memory| memory.came(now)) {
+            let link = self.link.as_mut();
+            if link.and_then(|link| link.bring_map_entry(now, page, MAP_ENTRY)).is_none() {
+                return Some(FrontEvent::EntryCame(page));
+            }
+        }
         if let Some(link) = &mut self.link {
             match link.outbound.arrived(now) {
                 Some(Parcel::Data(id)) => return Some(FrontEvent::Delivered(id)),
                 Some(Parcel::Entry(id)) => return Some(FrontEvent::Announced(id)),
+                Some(Parcel::MapEntry(page)) => return Some(FrontEvent::EntryCame(page)),
                 None => {}
             }
             match link.inbound.arrived(now) {
                 Some(Parcel::Data(id)) => return Some(FrontEvent::Brought(id)),
                 Some(Parcel::Entry(id)) => return Some(FrontEvent::Fetched(id)),
+                Some(Parcel::MapEntry(page)) => return Some(FrontEvent::EntryCame(page)),
                 None => {}
             }
+        }
+        if let Some(crossing) = self.dram.as_mut().and_then(|dram| dram.crossing.arrived(now)) {
+            return Some(FrontEvent::Crossed(crossing));
         }
         if let Some(completions) = &mut self.completions {
             if let Some(id) = completions.posted(now) {

@@ -2,7 +2,7 @@
 //! completions, if they take time. Each way carries one transfer at a time, in the order of the calls. On a half-duplex link both ways share the wire.
 
 use super::passage::Passage;
-use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
+use crate::units::{Bytes, BytesPerSec, Lpn, Nanos, RequestId, SimTime};
 
 /// The times of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +31,8 @@ pub(super) enum Parcel {
     Data(RequestId),
     /// Its command, or its completion.
     Entry(RequestId),
+    /// The map entry of a page, from the host's memory.
+    MapEntry(Lpn),
 }
 
 /// How bytes move on a link.
@@ -101,6 +103,12 @@ impl Link {
         let takes = self.time_for_entry(|entries| entries.command)?;
         let at = self.inbound.send(now, Parcel::Entry(id), takes);
         Some(self.inbound_until(at))
+    }
+
+    /// Brings a map entry from the host's memory. Returns the time of its arrival, or `None` if it takes no time.
+    pub fn bring_map_entry(&mut self, now: SimTime, page: Lpn, size: Bytes) -> Option<SimTime> {
+        let takes = self.setup.wire?.time_for(size);
+        Some(self.inbound.send(now, Parcel::MapEntry(page), takes))
     }
 
     /// Sends the data of a read. Returns the time of its arrival.

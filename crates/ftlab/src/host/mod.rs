@@ -3,7 +3,9 @@
 
 pub mod arbitration;
 mod completions;
+mod dram;
 mod front_end;
+mod host_memory;
 mod intake;
 mod interface;
 mod link;
@@ -14,6 +16,7 @@ mod queue;
 mod request;
 
 pub use completions::{Coalescing, CompletionSetup};
+pub use dram::{Crossing, DramRateOptions, DramSetup};
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake};
 pub use interface::{Interface, SATA_TAGS};

@@ -84,7 +84,7 @@ pub struct Breakdown {
     pub front_end: Nanos,
     /// Data, the command and its completion on the link between host and device, or waiting for it.
     pub link: Nanos,
-    /// In DRAM: moving data to or from the write buffer.
+    /// In DRAM: moving data to or from the write buffer, and between DRAM and the host (`controller.dram`).
     pub buffer: Nanos,
     /// Waiting for room in the write buffer, or for the start of the write-back that a flush or an
     /// unbuffered write waits for.
@@ -96,7 +96,8 @@ pub struct Breakdown {
     /// Waiting for a die or a bus that was busy with garbage collection, or for a free page; also for
     /// room in the write buffer while write-backs found no free page.
     pub gc: Nanos,
-    /// On the bus, and in the engines behind it that decode what was read (`controller.ecc`).
+    /// On the bus, and behind it: in the engines that decode what was read (`controller.ecc`), and between DRAM and the
+    /// flash (`controller.dram`).
     pub bus: Nanos,
     /// In the flash array: sensing, programming.
     pub cell: Nanos,

@@ -91,6 +91,14 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
     unequal.map(|(path, image, device)| Difference { path, image, device }).collect()
 }
 
+/// Whether a device has the parts of a front end that no option of the host or the firmware declares: DRAM with a bandwidth,
+/// and memory of the host.
+fn of_front_end(options: &Options) -> (bool, bool) {
+    let map = options.ftl.mapping.policy.on_flash();
+    let lent = map.is_some_and(|map| map.host_memory_latency().is_some());
+    (options.controller.dram.bandwidth.is_some(), lent)
+}
+
 impl Resume {
     /// Returns what two configurations have in common. Random streams resume if the seeds are the
     /// same, too.
@@ -98,8 +106,10 @@ impl Resume {
     pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
         let (a, b) = (saved, loading);
         Resume {
-            // Both decide whether there is a front end at all.
-            host: a.host == b.host && a.firmware == b.firmware,
+            // All of these decide whether there is a front end at all.
+            host: a.host == b.host
+                && a.firmware == b.firmware
+                && of_front_end(a) == of_front_end(b),
             mapping: a.ftl.mapping == b.ftl.mapping,
             placement: a.ftl.placement == b.ftl.placement,
             // Their state has an entry for each page of the device.

@@ -68,7 +68,7 @@ pub struct Spent {
     /// Waiting for the die or the bus while it served collection or another task of the device: wear levelling,
     /// folding, rewrites.
     pub gc: Nanos,
-    /// On the bus, and in the engines behind it that decode what was read.
+    /// On the bus, and behind it: in the engines that decode what was read, and on the way into DRAM or out of it.
     pub bus: Nanos,
     /// In the cells.
     pub cell: Nanos,
@@ -334,9 +334,13 @@ impl Command {
     /// themselves.
     #[inline(always)]
     pub(super) fn keeps_account<const S: Skills>(&self) -> bool {
-        let moves =
-            matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite);
-        any(S, RARE_ON_FLASH) || verify::ON || !moves
+        any(S, RARE_ON_FLASH) || verify::ON || !self.is_copy()
+    }
+
+    /// Whether it serves only to move data from one place on flash to another.
+    #[inline(always)]
+    pub(crate) fn is_copy(&self) -> bool {
+        matches!(self.origin, Origin::Gc | Origin::Wear | Origin::Fold | Origin::Rewrite)
     }
 
     /// How many commands arrived before it; known once it has arrived.

@@ -54,18 +54,31 @@ pub struct FlashSetup {
     pub hazards: Option<Hazards>,
     /// Engines that decode what is read. `None` if that takes no time.
     pub decoder: Option<DecoderSetup>,
+    /// Whether what is read then has to cross the DRAM, which the layers above let it do.
+    pub reads_cross_dram: bool,
 }
 
 /// The flash with everything that waits for it.
 #[derive(Clone, Debug)]
 pub struct Flash<P = ()> {
     dispatcher: Dispatcher<P>,
-    /// The command whose page left its die with the last event, to be decoded.
-    left_die: Option<CommandId>,
+    /// The read that came further behind its die with the last event.
+    came_further: Option<Further>,
+    /// Whether what is read has to cross the DRAM.
+    reads_cross_dram: bool,
     /// Used by dynamic placement to balance the dies.
     load: Load,
     done: CommandCounts,
     costs: CostCounts,
+}
+
+/// How far a read has come whose page is no longer in its die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Further {
+    /// Its page has left the die, which goes on.
+    LeftDie(CommandId),
+    /// Its page is decoded as well, if decoding takes time: it may cross the DRAM.
+    Decoded(CommandId),
 }
 
 impl<P: Probe> Flash<P> {
@@ -91,7 +104,9 @@ impl<P: Probe> Flash<P> {
             scheduler.follows_space().map(|limits| Box::new(Shortage::new(limits, dies)));
         let dispatcher = Dispatcher::new(array, scheduler, decoder, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
-        let mut flash = Flash { dispatcher, left_die: None, load, done, costs };
+        let reads_cross_dram = setup.reads_cross_dram;
+        let mut flash =
+            Flash { dispatcher, came_further: None, reads_cross_dram, load, done, costs };
         let in_turn = skills::in_turn(flash.skills());
         flash.dispatcher.array.wait_in_turn(in_turn);
         flash
@@ -111,6 +126,7 @@ impl<P: Probe> Flash<P> {
             sheet.geometry.superblocks().is_some(),
             self.dispatcher.decoder.is_some(),
             apart.is_some(),
+            self.reads_cross_dram,
         ];
         skills::those(&[
             (sheet.serves_planes_together(), skills::MULTI_PLANE),
@@ -387,11 +403,15 @@ impl<P: Probe> Flash<P> {
     pub fn step_with<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let Stepped { now, first, decoded } = self.dispatcher.step::<S>()?;
         if skills::any(S, skills::RARE_ON_FLASH) {
+            if decoded && self.reads_cross_dram {
+                self.came_further = Some(Further::Decoded(first));
+                return None;
+            }
             if decoded {
-                self.count_decoded(now, first);
+                self.count_read(now, first);
                 return Some((now, first));
             }
-            if self.dispatcher.is_to_decode(first) {
+            if self.goes_further(first) {
                 self.leave_die::<S>(now, first);
                 return None;
             }
@@ -404,7 +424,21 @@ impl<P: Probe> Flash<P> {
         Some((now, first))
     }
 
-    /// A page has left its die, which goes on. The command is done when the page is decoded.
+    /// Whether a command with which its die is done has data on its way.
+    #[inline]
+    fn goes_further(&self, id: CommandId) -> bool {
+        let command = self.command(id);
+        let has_data = command.kind == Kind::Read && command.codewords > 0;
+        has_data && (self.reads_cross_dram || self.decodes())
+    }
+
+    /// Whether decoding takes time.
+    #[inline]
+    pub(crate) fn decodes(&self) -> bool {
+        self.dispatcher.decoder.is_some()
+    }
+
+    /// A page has left its die, which goes on. The command is done when the page is decoded and in DRAM.
     #[inline(never)]
     fn leave_die<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
         if self.cells().matters() {
@@ -413,19 +447,26 @@ impl<P: Probe> Flash<P> {
         let die = self.die_of(id);
         self.load.remove::<S>(die);
         self.dispatcher.hand_to_decoder(now, id);
-        self.left_die = Some(id);
+        self.came_further = Some(Further::LeftDie(id));
         self.dispatcher.start::<S>(now, StationId::of(die));
     }
 
-    /// The command whose page left its die with the last event, and is decoded from now on.
+    /// The read that came further with the last event.
     // Nearly always there is none, and looking is cheaper than clearing.
     #[inline]
-    pub(crate) fn take_left_die(&mut self) -> Option<CommandId> {
-        if self.left_die.is_some() { self.left_die.take() } else { None }
+    pub(crate) fn take_further(&mut self) -> Option<Further> {
+        if self.came_further.is_some() { self.came_further.take() } else { None }
     }
 
-    /// Counts a read whose page is decoded.
-    fn count_decoded(&mut self, now: SimTime, id: CommandId) {
+    /// What was read moves into DRAM from now until then.
+    pub(crate) fn moves_into_dram(&mut self, now: SimTime, id: CommandId, until: SimTime) {
+        let Dispatcher { array, watch, .. } = &mut self.dispatcher;
+        array.commands[id].spent.bus += until - now;
+        watch.filling_dram(array, id, now, until);
+    }
+
+    /// Counts a read that is done some time after its page has left the die.
+    pub(crate) fn count_read(&mut self, now: SimTime, id: CommandId) {
         let command = &self.dispatcher.array.commands[id];
         self.done[command.origin as usize][command.kind as usize] += 1;
         self.dispatcher.watch.done(now, id, command);

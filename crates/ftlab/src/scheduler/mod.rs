@@ -51,8 +51,8 @@ pub use counts::{CommandCounts, CostCounts, EFFORTS, Overlaps, flash_pages_progr
 pub use deadline::{Deadline, DeadlineOptions};
 pub use decoder::{DecoderSetup, EccOptions, EnginesServe};
 pub use fifo::Fifo;
-pub(crate) use flash::TimeAtOnce;
 pub use flash::{Flash, FlashSetup};
+pub(crate) use flash::{Further, TimeAtOnce};
 pub(crate) use history::CellHistory;
 pub(crate) use laws::{FlashLaws, HeldBlock};
 pub use line::BusOrder;

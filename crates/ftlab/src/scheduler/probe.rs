@@ -114,6 +114,8 @@ pub trait Probe {
     fn bus(&mut self, _activity: &Activity) {}
     /// Called for a span in which what was read waits for an engine that decodes it, or is being decoded.
     fn decoding(&mut self, _activity: &Activity) {}
+    /// Called for a span in which what was read moves into DRAM, or waits for its turn.
+    fn filling_dram(&mut self, _activity: &Activity) {}
     /// Called when the cells suspend an activity that was already reported. The rest is reported
     /// when they resume.
     fn pause(&mut self, _activity: &Activity, _at: SimTime) {}

@@ -79,6 +79,20 @@ impl<P: Probe> Watch<P> {
         }
     }
 
+    /// Reports that a page that was read moves into DRAM.
+    #[inline]
+    pub fn filling_dram(
+        &mut self,
+        array: &FlashArray,
+        id: CommandId,
+        from: SimTime,
+        until: SimTime,
+    ) {
+        if P::ACTIVE {
+            self.probe.filling_dram(&activity(array, id, from, until));
+        }
+    }
+
     /// Reports that the cells suspend what they have been doing since `from`.
     #[inline]
     pub fn pause(&mut self, array: &FlashArray, first: CommandId, from: SimTime, at: SimTime) {

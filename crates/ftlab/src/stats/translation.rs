@@ -12,7 +12,7 @@ use crate::scheduler::{Kind, Origin, Probe};
 /// Demand paging of the map (`ftl.mapping.policy = "dftl"`). Translation pages are flash pages.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Translation {
-    /// Entries that fit into memory.
+    /// Entries that fit into memory, the controller's and the host's.
     pub cache_entries: u32,
     /// Those that were there at the end.
     pub cached_entries: u32,
@@ -23,7 +23,7 @@ pub struct Translation {
     /// What look-ups and evictions did.
     #[serde(flatten)]
     pub counts: DemandCounts,
-    /// The share of all look-ups that found their entry in memory; null without any.
+    /// The share of all look-ups that found their entry in memory, the controller's or the host's; null without any.
     pub hit_ratio: Option<f64>,
     /// Translation pages read for look-ups that missed.
     pub load_reads: u64,
@@ -66,7 +66,7 @@ pub(super) fn translation<P: Probe, C: Contents>(
     let reads = |causes: &[Cause]| sum(&counts.reads, causes);
     let programs = |causes: &[Cause]| sum(&counts.programs, causes);
     let room = [Cause::RoomForRead, Cause::RoomForWrite];
-    let hits = counts.read_hits + counts.write_hits;
+    let hits = counts.read_hits + counts.write_hits + counts.from_host;
     let misses = counts.read_misses + counts.write_misses;
     let all_reads: u64 = counts.reads.iter().sum();
     // Reads of translation pages are counted as the host's if a host read waited for them.

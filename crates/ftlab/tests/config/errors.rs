@@ -387,6 +387,29 @@ fn what_a_board_can_not_have() {
     insta::assert_snapshot!(told.join("\n"));
 }
 
+/// Both remedies work.
+#[test]
+fn dram_and_memory_of_the_host_where_there_is_none() {
+    let gated = [
+        "controller.dram.bandwidth=1GB/s",
+        "cache.policy=gating",
+        "ftl.mapping.unit=flash-page",
+        "ftl.placement.policy=static",
+    ];
+    let told = error(&with_sets("tiny", &gated)).to_string();
+    assert!(told.contains("take no time to leave DRAM here"), "{told}");
+    assert!(told.contains("set controller.dram.bandwidth to \"none\""), "{told}");
+    let over_sata =
+        ["ftl.mapping.policy=dftl", "ftl.mapping.host_memory=64KiB", "host.link.interface=sata-3"];
+    let told = error(&with_sets("tiny", &over_sata)).to_string();
+    assert!(told.contains("over sata-3 a drive can't use memory of the host"), "{told}");
+    Config::load(&with_sets(
+        "tiny",
+        &[&over_sata[..2], &["host.link.interface=pcie-3x4"]].concat(),
+    ))
+    .expect("a PCIe link does");
+}
+
 #[test]
 fn refresh_that_can_not_keep_up() {
     let sets = |more: &[&'static str]| {

@@ -52,6 +52,7 @@ const DEVICES: &[&[&str]] = &[
     &["cache.policy=none", "nand.dies_per_chip=2"],
     // A map on flash, with little of it in memory.
     &["ftl.mapping.policy=dftl", "ftl.over_provisioning=200%"],
+    &["ftl.mapping.policy=dftl", "ftl.over_provisioning=200%", "ftl.mapping.host_memory=512B"],
     // Packed pages, with room for the stale data that packing keeps.
     &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%"],
     &["ftl.mapping.policy=reconstruction", "ftl.over_provisioning=200%", "cache.policy=prlru"],

@@ -226,7 +226,7 @@ impl Bench {
     pub fn run(&mut self, load: &CaseLoad) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         if load.fills {
-            let size = (capacity / 16).next_multiple_of(self.per_page);
+            let size = (capacity / 16).max(1).next_multiple_of(self.per_page);
             for first in (0..capacity).step_by(size as usize) {
                 self.make_room(load.depth, 0)?;
                 self.submit(plain(Op::Write, first..(first + size).min(capacity)));

@@ -331,3 +331,21 @@ fn bad_blocks_are_accepted_only_if_collection_can_continue() {
     }
     assert!(taken > 3 && refused > 3, "{taken} taken, {refused} refused");
 }
+
+/// An image fits a device that has a front end only for its DRAM or for memory of the host, and the other way round.
+#[test]
+fn dram_and_memory_of_the_host_come_and_go() {
+    let plain = on_demand::cached(Spec::small(), 8);
+    let others = [("controller.dram.bandwidth", "1GB/s"), ("ftl.mapping.host_memory", "64B")];
+    for (path, value) in others {
+        let other = plain.clone().set(path, value);
+        for (from, to) in [(&plain, &other), (&other, &plain)] {
+            let mut saved = assemble(from.setup());
+            fill(&mut saved, 1, 0..24, 8);
+            assert_eq!(saved.rest(&mut Vec::new()), Ok(()));
+            let resume = Resume::between(&from.config().options, &to.config().options, true);
+            let mut loaded = assemble(to.setup());
+            assert_eq!(loaded.load(&saved.save(), resume), Ok(()), "{path}");
+        }
+    }
+}

@@ -13,6 +13,7 @@ mod contents;
 mod cost_model;
 mod decoding;
 mod determinism;
+mod dram;
 mod energy;
 mod failures;
 mod firmware;

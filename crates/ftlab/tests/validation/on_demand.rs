@@ -2,7 +2,7 @@
 //! equals the page map to the nanosecond; its hit ratio is that of LRU; its latencies follow a closed
 //! form; it writes back what a naive table writes back.
 
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, assemble, power_up};
 use ftlab::engine::Stream;
 use ftlab::ftl::mapping::dftl::{Cause, DemandCounts};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
@@ -14,7 +14,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use crate::common::random::Step;
 use crate::common::{
-    PROGRAM, READ, Spec, alone, assert_no_standstill, closed_loop, fill, on_demand, request,
+    PROGRAM, READ, Spec, alone, assert_no_standstill, closed_loop, fill, ns, on_demand, request,
 };
 use crate::contents::cases;
 
@@ -98,17 +98,30 @@ fn random_devices_page_their_map() {
 
 /// Pages of 2 KiB, so that a translation page holds 512 entries; everything was written and then
 /// read, so nothing in memory differs from flash.
-fn settled(pages: u32, cache: u32) -> Device {
+fn settled(pages: u32, cache: u32, with_host: u32) -> Device {
     let spec = Spec::small().with(
         "nand.page_size = 2KiB
         nand.blocks_per_plane = 250
         nand.pages_per_block = 64",
     );
-    let spec = on_demand::cached(spec, cache).holding(pages);
+    let spec = lent(on_demand::cached(spec, cache), with_host).holding(pages);
     let mut device = assemble(spec.setup());
     fill(&mut device, 1, 0..pages, SECTORS);
     closed_loop(&mut device, 1, (0..pages).map(|page| whole(Op::Read, page)));
     device
+}
+
+/// How long a read of the host's memory takes.
+const ROUND_TRIP: Nanos = Nanos(700);
+
+/// The device with room for so many entries in the host's memory, or none.
+fn lent(spec: Spec, entries: u32) -> Spec {
+    match entries {
+        0 => spec,
+        _ => spec
+            .set("ftl.mapping.host_memory", format!("{}B", entries * 8))
+            .set("ftl.mapping.host_memory_latency", ns(ROUND_TRIP)),
+    }
 }
 
 /// Sectors of such a page, and its transfer.
@@ -135,6 +148,15 @@ impl Naive {
 
     fn new(capacity: usize) -> Naive {
         Naive { capacity, ..Naive::default() }
+    }
+
+    /// How long it takes to have the entry of `page`, if the last `own` that were used are in the controller's memory.
+    fn wait(&self, page: u32, own: u32) -> Nanos {
+        match self.entries.iter().rev().position(|entry| entry.0 == page) {
+            Some(used_since) if used_since < own as usize => Nanos::ZERO,
+            Some(_) => ROUND_TRIP,
+            None => READ + TRANSFER,
+        }
     }
 
     /// Returns whether the entry of `page` was in memory, and whether another one had to be written back.
@@ -215,13 +237,15 @@ impl Zipf {
 
 const PAGES: u32 = 2_000;
 
-/// One at a time, a read takes the time of its page, plus that of its translation page on a miss;
+/// One at a time, a read takes the time of its page, plus that of its translation page on a miss, or of a round trip for an
+/// entry that the host holds;
 /// hits match LRU read for read, and their ratio matches theory.
 #[test]
 fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
     const READS: u32 = 30_000;
-    for cache in [20, 100, 500] {
-        let mut device = settled(PAGES, cache);
+    for (own, with_host) in [(20, 0), (100, 0), (500, 0), (20, 80), (8, 492)] {
+        let mut device = settled(PAGES, own, with_host);
+        let cache = own + with_host;
         let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.9), Naive::new(cache as usize));
         // What the pass over all pages left in memory.
         (PAGES - cache..PAGES).for_each(|page| _ = naive.uses(page, false));
@@ -230,13 +254,15 @@ fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
         for _ in 0..READS {
             let page = zipf.page();
             let done = alone(&mut device, whole(Op::Read, page));
-            let (hit, _) = naive.uses(page, false);
-            let waited = if hit { Nanos::ZERO } else { READ + TRANSFER };
+            let waited = naive.wait(page, own);
+            naive.uses(page, false);
             assert_eq!(done.breakdown.translation, waited);
             assert_eq!(done.latency(), waited + READ + TRANSFER);
         }
         let counts = counts(&device).since(&before);
-        assert_eq!((counts.read_hits, counts.read_misses), (naive.hits, naive.misses));
+        let hits = counts.read_hits + counts.from_host;
+        assert_eq!((hits, counts.read_misses), (naive.hits, naive.misses));
+        assert_eq!(counts.from_host > 0, with_host > 0);
         assert_eq!(counts.reads.iter().sum::<u64>(), naive.misses);
         let (hits, theory) = (naive.hits as f64 / f64::from(READS), zipf.che(cache.into()));
         println!("{cache} entries of {PAGES}: {hits:.4} hit, {theory:.4} in theory");
@@ -248,8 +274,9 @@ fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
 /// what a request waits for.
 #[test]
 fn what_is_written_back_is_what_a_naive_table_writes_back() {
-    for cache in [1, 3, 40, 400] {
-        let mut device = settled(PAGES, cache);
+    for (own, with_host) in [(1, 0), (3, 0), (40, 0), (400, 0), (8, 8), (8, 32), (100, 300)] {
+        let mut device = settled(PAGES, own, with_host);
+        let cache = own + with_host;
         let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.7), Naive::new(cache as usize));
         (PAGES - cache..PAGES).for_each(|page| _ = naive.uses(page, false));
         naive.misses = 0;
@@ -259,15 +286,15 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
             let (page, writes) = (zipf.page(), stream.below(3) == 0);
             let op = if writes { Op::Write } else { Op::Read };
             let done = alone(&mut device, whole(op, page));
-            let (hit, written) = naive.uses(page, writes);
-            let load = if hit { Nanos::ZERO } else { READ + TRANSFER };
+            let load = naive.wait(page, own);
+            let (_, written) = naive.uses(page, writes);
             // Reading the old copy, then programming the new one.
             let write_back = Nanos(if written { READ.0 + PROGRAM.0 + 2 * TRANSFER.0 } else { 0 });
             assert_eq!(done.breakdown.translation, load + write_back);
         }
         assert_eq!(device.ftl_counts().gc_runs, erased, "collection changes entries, too");
         let counts = counts(&device).since(&before);
-        let hits = counts.read_hits + counts.write_hits;
+        let hits = counts.read_hits + counts.write_hits + counts.from_host;
         let misses = counts.read_misses + counts.write_misses;
         assert_eq!((hits, misses), (naive.hits, naive.misses));
         assert_eq!((counts.write_backs, counts.batched), (naive.write_backs, naive.batched));
@@ -340,4 +367,74 @@ fn read_ahead_does_not_see_an_entry_being_fetched() {
     let ahead_before = ahead(&device);
     alone(&mut device, read(0));
     assert_eq!(ahead(&device), ahead_before + 1);
+}
+
+/// A device with room for eight entries, and for eight more in the host's memory, that holds those of pages 8 to 23.
+fn lending(sets: &[(&str, &str)]) -> Device {
+    let spec = lent(on_demand::cached(Spec::small().set("nand.channels", 4), 8), 8);
+    let spec = sets.iter().fold(spec, |spec, (path, value)| spec.set(path, value));
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..24, 8);
+    closed_loop(&mut device, 1, (8..24).map(|page| request(Op::Read, page * 8, 8, 0)));
+    device
+}
+
+/// How long reads of these pages, submitted at once, waited for their entries.
+fn waits(device: &mut Device, pages: &[u64]) -> Vec<u64> {
+    let reads = (0..).zip(pages).map(|(tag, page)| request(Op::Read, page * 8, 8, tag));
+    let mut done = closed_loop(device, pages.len(), reads);
+    assert!(done.iter().all(|done| done.breakdown.total() == done.latency()));
+    done.sort_by_key(|done| done.request.tag);
+    done.iter().map(|done| done.breakdown.translation.0).collect()
+}
+
+#[test]
+fn round_trips_to_the_host_overlap() {
+    let mut device = lending(&[]);
+    let before = counts(&device);
+    // Page 23 was used last; 8 to 11 longest ago. Two reads share what the first one fetches.
+    assert_eq!(waits(&mut device, &[23, 8, 9, 8]), [0, 700, 700, 700]);
+    let found = counts(&device).since(&before);
+    assert_eq!((found.read_hits, found.from_host, found.read_misses, found.shared), (1, 2, 1, 1));
+    // They are in the controller's memory now, and others went to the host's.
+    assert_eq!(waits(&mut device, &[8, 9, 16]), [0, 0, 700]);
+}
+
+#[test]
+fn entries_of_the_host_take_their_turn_on_the_link() {
+    // Eight bytes take a microsecond.
+    let mut device = lending(&[("host.link.rate", "8MB/s")]);
+    assert_eq!(waits(&mut device, &[23, 8, 9]), [0, 1_700, 2_700]);
+    // In a packet of their own, 32 bytes at 3,938 MB/s.
+    let mut device = lending(&[("host.link.interface", "pcie-3x4")]);
+    assert_eq!(waits(&mut device, &[23, 8, 9]), [0, 709, 718]);
+}
+
+/// Pages whose entry the host holds are not read ahead, since that would wait.
+#[test]
+fn reading_ahead_does_not_wait_for_the_host() {
+    let cache = [("cache.read.policy", "lru"), ("cache.read.capacity", "4KiB")];
+    let mut device = lending(&[cache[0], cache[1], ("cache.read.ahead", "1")]);
+    let ahead = |device: &Device| device.reads().counts().read_ahead;
+    let before = ahead(&device);
+    alone(&mut device, request(Op::Read, 8 * 8, 8, 0));
+    assert_eq!(ahead(&device), before, "page 9 is with the host");
+    alone(&mut device, request(Op::Read, 20 * 8, 8, 0));
+    assert_eq!(ahead(&device), before + 1, "page 21 is not");
+}
+
+#[test]
+fn after_a_power_cut_the_host_holds_nothing() {
+    let spec = lent(on_demand::cached(Spec::small(), 8), 8).set("ftl.recovery.policy", "scan");
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..24, 8);
+    closed_loop(&mut device, 1, (8..24).map(|page| request(Op::Read, page * 8, 8, 0)));
+    assert_eq!(device.ftl().map_on_flash().map(|map| map.cached().held()), Some(16));
+    let (mut device, _) =
+        power_up(spec.setup(), (), device.cut_power()).expect("nothing is damaged");
+    assert_eq!(device.ftl().map_on_flash().map(|map| map.cached().held()), Some(0));
+    let before = counts(&device);
+    waits(&mut device, &[23, 8]);
+    let found = counts(&device).since(&before);
+    assert_eq!((found.read_hits, found.from_host, found.read_misses), (0, 0, 2));
 }

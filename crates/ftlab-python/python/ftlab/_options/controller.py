@@ -11,6 +11,12 @@ from typing import Literal, TypedDict
 class ControllerSection(TypedDict, total=False):
     """The options whose paths begin with `controller`."""
 
+    bandwidth: str | None
+    """The rate at which data moves into the controller's DRAM and out of it, one thing after the other, or
+    "none" if that takes no time. Data of writes and of reads crosses twice. `cache.latency` comes on top.
+    Default: none. From 1MB/s to 1000GB/s. (controller.dram.bandwidth)
+    """
+
     ecc_codeword: str | None
     """How long an engine takes for a codeword. Default: 2us. From 1ns to 1ms. (controller.ecc.codeword)"""
 

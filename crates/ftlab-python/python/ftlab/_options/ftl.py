@@ -162,6 +162,17 @@ class FtlSection(TypedDict, total=False):
     (ftl.gc.host_lead)
     """
 
+    host_memory: str | None
+    """Memory of the host for further entries, those used less recently (NVM Express: host memory buffer), or
+    "none". Default: none. From 64B to 1TiB. (ftl.mapping.host_memory)
+    """
+
+    host_memory_latency: str | None
+    """The time until an entry in the host's memory has been read: a round trip on the link. With a `host.link`
+    that has a rate it then takes its turn there. Default: 1us. From 0ns to 1ms.
+    (ftl.mapping.host_memory_latency)
+    """
+
     host_streams: int | str | None
     """Number of host streams that the device distinguishes. Higher stream numbers wrap around to zero. In
     streams. Default: 4. From 2 to 8. (ftl.streams.host_streams)
@@ -238,7 +249,8 @@ class FtlSection(TypedDict, total=False):
 
     parity_width: int | str | None
     """Dies of a stripe, including the one that holds its parity: one in this many dies' worth of capacity goes
-    into parity. In dies. Default: 4. From 2 to 64. (ftl.parity.width)
+    into parity. With superblocks, those of a superblock. In dies. Default: 4. From 2 to 64.
+    (ftl.parity.width)
     """
 
     period: str | None

@@ -37,14 +37,23 @@ class Dftl(Policy):
     cache: Memory for entries of the map. An entry takes 8 bytes, as in the paper: a logical and a physical
     page number. The whole map fits if there are 8 bytes for each page that the host sees. Default: 64KiB.
     From 64B to 1TiB. (ftl.mapping.cache)
+
+    host_memory: Memory of the host for further entries, those used less recently (NVM Express: host memory
+    buffer), or "none". Default: none. From 64B to 1TiB. (ftl.mapping.host_memory)
+
+    host_memory_latency: The time until an entry in the host's memory has been read: a round trip on the link.
+    With a `host.link` that has a rate it then takes its turn there. Default: 1us. From 0ns to 1ms.
+    (ftl.mapping.host_memory_latency)
     """
 
     def __init__(
         self,
         *,
         cache: str | None = None,
+        host_memory: str | None = None,
+        host_memory_latency: str | None = None,
     ) -> None:
-        super().__init__("ftl.mapping.policy", "dftl", {"ftl.mapping.cache": cache})
+        super().__init__("ftl.mapping.policy", "dftl", {"ftl.mapping.cache": cache, "ftl.mapping.host_memory": host_memory, "ftl.mapping.host_memory_latency": host_memory_latency})
 
 
 class Reconstruction(Policy):

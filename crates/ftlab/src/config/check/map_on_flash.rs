@@ -2,8 +2,11 @@
 
 use super::{Checker, text};
 use crate::config::resolve::{ShapeCounts, shape};
+use crate::options::value::Value;
 
 const POLICY: &str = "ftl.mapping.policy";
+const HOST_MEMORY: &str = "ftl.mapping.host_memory";
+const INTERFACE: &str = "host.link.interface";
 
 impl Checker<'_, '_> {
     /// Whether the map is on flash.
@@ -35,6 +38,17 @@ impl Checker<'_, '_> {
             );
             let remedy = format!("schedule no death of a die, or set {POLICY} to \"page\"");
             self.fail(&["nand.faults.schedule", POLICY], message, remedy);
+        }
+        let interface = &self.options.host.link.interface;
+        let lends =
+            self.options.ftl.mapping.policy.on_flash().is_some_and(|map| map.host_memory.is_some());
+        if lends && interface.is_sata() {
+            let message =
+                format!("over {} a drive can't use memory of the host", interface.print());
+            let remedy = format!(
+                "set {HOST_MEMORY} to \"none\", or {INTERFACE} to a PCIe link, such as \"pcie-3x4\""
+            );
+            self.fail(&[HOST_MEMORY, INTERFACE], message, remedy);
         }
     }
 }

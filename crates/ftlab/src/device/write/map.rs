@@ -28,6 +28,18 @@ impl Writes {
         finds
     }
 
+    /// The entry of a page has come from the host's memory.
+    pub(in crate::device) fn entry_came(
+        &mut self,
+        page: Lpn,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if let Some(map) = &mut on.services.map {
+            map.came_from_host(page);
+        }
+        self.go_on_with_entries(on);
+    }
+
     /// Updates the translation pages that collection, trims and writes have made stale.
     #[inline]
     pub(in crate::device) fn update_due_map_pages<const S: Skills>(

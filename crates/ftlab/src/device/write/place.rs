@@ -20,13 +20,13 @@ impl Writes {
     }
 
     /// Places a program whose data is complete and submits it to the flash, as soon as the
-    /// processor has time.
+    /// processor has time and its data has left DRAM.
     pub(in crate::device) fn issue<const S: Skills>(
         &mut self,
         program: CommandId,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if !any(S, RARE) || !on.wait_for_processor(program, 1) {
+        if !any(S, RARE) || !(on.wait_for_processor(program, 1) || on.wait_for_dram(program)) {
             self.issue_now::<S>(program, on);
         }
     }

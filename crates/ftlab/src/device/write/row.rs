@@ -61,7 +61,8 @@ impl Writes {
         self.issue_row::<S>(leader, on);
     }
 
-    /// Places the programs of a row and submits them, as soon as the processor has time.
+    /// Places the programs of a row and submits them, as soon as the processor has time and their data
+    /// has left DRAM.
     fn issue_row<const S: Skills>(
         &mut self,
         leader: CommandId,
@@ -71,7 +72,7 @@ impl Writes {
             let members =
                 std::iter::successors(Some(leader), |&id| on.kernel.flash.next_of_row(id));
             let pages = members.count() as u32;
-            if on.wait_for_processor(leader, pages) {
+            if on.wait_for_processor(leader, pages) || on.wait_for_dram(leader) {
                 return;
             }
         }

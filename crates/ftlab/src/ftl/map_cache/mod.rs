@@ -141,6 +141,39 @@ impl MapCache {
         is_there && !self.by_page.contains_key(&page)
     }
 
+    /// Whether the entry of a page lies in the host's memory, and is not being fetched.
+    pub fn lies_with_host(&self, page: Lpn, ftl: &Ftl) -> bool {
+        let Some(map) = ftl.map_on_flash() else { return false };
+        let lies_there = map.cached().is_with_host(page) && !map.keeps_entry(page);
+        lies_there && !self.by_page.contains_key(&page)
+    }
+
+    /// Makes `who` wait for an entry that is being read from the host's memory.
+    pub fn fetch_from_host<P: Probe, C: FlashContents>(
+        &mut self,
+        page: Lpn,
+        who: Seeker,
+        on: &mut Kernel<P, C>,
+    ) {
+        if let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) {
+            map.take_from_host(page);
+        }
+        let fetch = self.begin_fetch(page, who, on.now);
+        self.fetches[fetch].with_host = true;
+    }
+
+    /// Whether the entry of a page is being read from the host's memory.
+    fn comes_from_host(&self, page: Lpn) -> bool {
+        self.by_page.get(&page).is_some_and(|&fetch| self.fetches[fetch].with_host)
+    }
+
+    /// An entry has come from the host's memory.
+    pub fn came_from_host(&mut self, page: Lpn) {
+        if let Some(&fetch) = self.by_page.get(&page) {
+            self.is_fetched(fetch);
+        }
+    }
+
     /// Looks up the entry of a page. Returns false if `who` has to wait for it. It may then be ready
     /// soon, so call [`next_ready`](Self::next_ready).
     pub fn finds(
@@ -189,7 +222,9 @@ impl MapCache {
 
     fn begin_fetch(&mut self, page: Lpn, who: Seeker, since: SimTime) -> Handle<Fetch> {
         let seekers = Queue::default();
-        let fetch = self.fetches.insert(Fetch { page, cause: who.cause(), seekers, next: None });
+        let cause = who.cause();
+        let fetch =
+            self.fetches.insert(Fetch { page, cause, with_host: false, seekers, next: None });
         self.by_page.insert(page, fetch);
         self.join(fetch, who, since);
         fetch

@@ -47,7 +47,7 @@ impl MapCache {
     pub(super) fn lose_entries(&self, of: Tpn, ftl: &mut Ftl) {
         let entries = ftl.map_on_flash().map(|map| map.entries_of(of));
         for page in entries.into_iter().flatten().map(Lpn::new) {
-            if !self.knows(page, ftl) {
+            if !self.knows(page, ftl) && !self.comes_from_host(page) {
                 lost::lose_page(page, ftl);
             }
         }

@@ -35,6 +35,8 @@ pub(super) type NumberMap<K, V> = HashMap<K, V, BuildHasherDefault<NumberHasher>
 pub(super) struct Fetch {
     pub page: Lpn,
     pub cause: Cause,
+    /// Whether the host's memory has it.
+    pub with_host: bool,
     pub seekers: Queue<Waiter>,
     /// The next fetch that waits for the same translation page.
     pub next: Option<Handle<Fetch>>,

@@ -1,21 +1,14 @@
 //! Pages that have left their die and are decoded.
 
 use super::{Dispatcher, Event};
-use crate::nand::{CellMode, Kind, ReadEffort};
-use crate::scheduler::command::{Command, CommandId};
+use crate::nand::{CellMode, ReadEffort};
+use crate::scheduler::command::CommandId;
 use crate::scheduler::decoder::{PoolId, SentPage};
 use crate::scheduler::probe::Probe;
 use crate::units::SimTime;
 
 impl<P: Probe> Dispatcher<P> {
-    /// Whether a command with which its die is done has to be decoded.
-    #[inline]
-    pub fn is_to_decode(&self, id: CommandId) -> bool {
-        let has_data = |command: &Command| command.kind == Kind::Read && command.codewords > 0;
-        self.decoder.is_some() && has_data(&self.array.commands[id])
-    }
-
-    /// Hands a page that has left its die to the engines.
+    /// Hands a page that has left its die to the engines, if there are any.
     pub fn hand_to_decoder(&mut self, now: SimTime, id: CommandId) {
         let Dispatcher { array, decoder: Some(decoder), events, watch, .. } = self else { return };
         let command = &mut array.commands[id];

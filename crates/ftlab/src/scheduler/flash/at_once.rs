@@ -31,7 +31,7 @@ impl<P: Probe> Flash<P> {
     /// Whether work may be done at once: single commands are not observed, nothing fails, and times merely add up.
     pub(crate) fn may_add_up(&self) -> bool {
         let plain = self.hazards().is_none() && !P::ACTIVE && self.laws().is_none();
-        plain && self.dispatcher.decoder.is_none() && self.sheet().only_adds_up()
+        plain && !self.reads_cross_dram && !self.decodes() && self.sheet().only_adds_up()
     }
 
     /// Accounts for a page that was programmed at once with others, and for the read of its older copy if it is

@@ -180,6 +180,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         data_out_first: false,
         hazards: None,
         decoder: None,
+        reads_cross_dram: false,
     };
     let probe = Starts { starts: vec![0; load.len()], ..Starts::default() };
     let mut flash = Flash::new(setup, probe);

@@ -3,6 +3,9 @@
 //!
 //! Each entry is in a list by use. A dirty entry is also in a list of its translation page, so that
 //! all of them are found when that page is written. The index is a flat table by logical page.
+//!
+//! The entries used most recently, as many as fit, lie in the controller's memory, the others in the host's. So the list
+//! by use has one place where the host's begin.
 
 use crate::engine::{Divisor, prefetch};
 use crate::units::{Lpn, Tpn};
@@ -18,6 +21,8 @@ struct CachedEntry {
     next_dirty: Option<EntryHandle>,
     prev_dirty: Option<EntryHandle>,
     dirty: bool,
+    /// Whether it lies in the host's memory.
+    with_host: bool,
 }
 
 /// The position of an entry.
@@ -36,6 +41,10 @@ pub struct Evicted {
 #[derive(Clone, Debug)]
 pub struct CachedTable {
     capacity: u32,
+    /// How many of them fit into the controller's memory.
+    own: u32,
+    /// The least recently used entry in the controller's memory. Known only if there is memory of the host.
+    last_own: Option<EntryHandle>,
     entries: Vec<CachedEntry>,
     /// By logical page: the position of its entry plus one, or zero.
     index: Vec<u32>,
@@ -50,8 +59,11 @@ impl CachedTable {
     /// Creates an empty table with room for `capacity` of the `pages` entries. A translation page
     /// holds `per_page` entries.
     pub fn new(capacity: u32, pages: u32, per_page: u32) -> CachedTable {
+        let capacity = capacity.clamp(1, pages.max(1));
         CachedTable {
-            capacity: capacity.clamp(1, pages.max(1)),
+            capacity,
+            own: capacity,
+            last_own: None,
             entries: Vec::new(),
             index: vec![0; pages as usize],
             oldest: None,
@@ -59,6 +71,24 @@ impl CachedTable {
             dirty: vec![None; pages.div_ceil(per_page) as usize],
             per_page: Divisor::new(per_page),
         }
+    }
+
+    /// The same empty table with room for `more` of the `pages` entries in the host's memory.
+    pub fn with_host_memory(self, more: u32, pages: u32) -> CachedTable {
+        let capacity = self.own.saturating_add(more).min(pages.max(1));
+        CachedTable { capacity, ..self }
+    }
+
+    /// Whether some entries lie in the host's memory when all memory is full.
+    #[inline]
+    fn uses_host(&self) -> bool {
+        self.own < self.capacity
+    }
+
+    /// Whether the entry of a page lies in the host's memory.
+    #[inline]
+    pub fn is_with_host(&self, page: Lpn) -> bool {
+        self.uses_host() && self.find(page).is_some_and(|place| self.entries[place.at()].with_host)
     }
 
     /// Returns the number of entries that fit.
@@ -104,8 +134,14 @@ impl CachedTable {
     pub fn used(&mut self, page: Lpn) -> bool {
         let Some(place) = self.find(page) else { return false };
         if self.newest != Some(place) {
+            if self.last_own == Some(place) {
+                self.last_own = self.entries[place.at()].newer;
+            }
             self.unlink(place);
             self.link(place);
+            if std::mem::take(&mut self.entries[place.at()].with_host) {
+                self.demote();
+            }
         }
         true
     }
@@ -121,7 +157,9 @@ impl CachedTable {
             next_dirty: None,
             prev_dirty: None,
             dirty: false,
+            with_host: false,
         };
+        let own_is_full = self.held() >= self.own;
         let (place, evicted) = match self.oldest {
             Some(oldest) if self.held() == self.capacity => {
                 let &CachedEntry { page: left, dirty, .. } = &self.entries[oldest.at()];
@@ -138,7 +176,21 @@ impl CachedTable {
         };
         self.index[page.at()] = place.get() + 1;
         self.link(place);
+        if self.uses_host() {
+            match own_is_full {
+                true => self.demote(),
+                false => self.last_own = self.last_own.or(Some(place)),
+            }
+        }
         evicted
+    }
+
+    /// Moves the least recently used entry of the controller's memory to the host's.
+    fn demote(&mut self) {
+        let Some(last) = self.last_own else { return };
+        let entry = &mut self.entries[last.at()];
+        entry.with_host = true;
+        self.last_own = entry.newer;
     }
 
     /// Makes an entry dirty. Returns false if it is not in memory.

@@ -55,6 +55,8 @@ counters! {
         write_hits: u64, unit "look-ups", at "translation/write_hits";
         /// Look-ups by write-backs that did not find the entry, or found it still being fetched for others.
         write_misses: u64, unit "look-ups", at "translation/write_misses", compared lower "map, misses of writes";
+        /// Look-ups that found the entry in the host's memory, from where it was read.
+        from_host: u64, unit "look-ups", at "translation/host_memory_reads", label "entries read from the host's memory", compared lower if any "map, reads of host memory";
         /// Misses that read nothing themselves, because their entry was being fetched, or their translation page read or
         /// updated, for others.
         shared: u64, unit "look-ups", at "translation/shared_misses";

@@ -14,6 +14,9 @@
 //! and the end of that table is the directory. So translation pages are placed, garbage-collected
 //! and wear-levelled as other pages are, in blocks of their own.
 //!
+//! Further entries may lie in the memory of the host: those used less recently. A look-up takes an entry from there into
+//! the controller's memory, and the least recently used one of the controller's goes to the host. Both are one list by use.
+//!
 //! Departures. The order is plain LRU; the paper's is segmented LRU. The translation pages that
 //! garbage collection has to update do not delay the erase: their entries stay in memory until
 //! they are written, because a collection that waits for room on another plane can wait for ever. A
@@ -36,7 +39,7 @@ use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
 use crate::shape::Geometry;
-use crate::units::{Bytes, Lpn, PlaneId, Ppn, Tpn};
+use crate::units::{Bytes, Lpn, Nanos, PlaneId, Ppn, Tpn};
 use crate::verify;
 
 options! {
@@ -47,6 +50,14 @@ options! {
         /// host sees.
         cache: Bytes = "64KiB", in "64B"..="1TiB",
             source "assumed: the SRAM of a controller without DRAM; the paper chooses its sizes by its traces";
+        /// Memory of the host for further entries, those used less recently (NVM Express: host memory buffer), or "none".
+        host_memory: Option<Bytes> = "none", in "64B"..="1TiB",
+            source "default: none; drives without DRAM ask for tens of MiB (AnandTech on the Toshiba RC100, 2018)";
+        /// The time until an entry in the host's memory has been read: a round trip on the link. With a `host.link` that
+        /// has a rate it then takes its turn there.
+        host_memory_latency: Nanos = "1us", in "0ns"..="1ms",
+            source "assumed: Rota et al., TWEPP 2015, abstract: round trips to system memory in as little as 1 us",
+            applies_with "ftl.mapping.host_memory" not "none";
     }
 }
 
@@ -55,10 +66,21 @@ const CACHED_ENTRY: u64 = 8;
 const STORED_ENTRY: u64 = 4;
 
 impl DftlOptions {
-    /// Returns the number of entries that fit into memory.
+    /// Returns the number of entries that fit into the controller's memory.
     #[must_use]
     pub fn entries(&self) -> u64 {
         self.cache.0 / CACHED_ENTRY
+    }
+
+    /// How long a read of the host's memory takes, if entries lie there.
+    #[must_use]
+    pub fn host_memory_latency(&self) -> Option<Nanos> {
+        self.host_memory.map(|_| self.host_memory_latency)
+    }
+
+    /// Returns the number of entries that fit into the host's memory.
+    fn entries_with_host(&self) -> u64 {
+        self.host_memory.map_or(0, |memory| memory.0 / CACHED_ENTRY)
     }
 }
 
@@ -115,8 +137,9 @@ impl Policy for Dftl {
     type Options = DftlOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let entries = u32::try_from(options.entries()).unwrap_or(u32::MAX);
-        Dftl::new(parts.logical_pages, entries, parts.geometry)
+        let entries = |count: u64| u32::try_from(count).unwrap_or(u32::MAX);
+        let map = Dftl::new(parts.logical_pages, entries(options.entries()), parts.geometry);
+        map.with_host_memory(entries(options.entries_with_host()))
     }
 
     fn save(&self, out: &mut ImageWriter) {
@@ -196,6 +219,14 @@ impl Dftl {
         }
     }
 
+    /// The same map with room for so many further entries in the host's memory.
+    #[must_use]
+    pub fn with_host_memory(mut self, entries: u32) -> Dftl {
+        let Layout { host_pages, .. } = self.layout;
+        self.cached = self.cached.with_host_memory(entries, host_pages);
+        self
+    }
+
     /// Returns the counts so far.
     #[must_use]
     pub fn counts(&self) -> &DemandCounts {
@@ -261,6 +292,12 @@ impl Dftl {
             (_, false) => counts.write_misses += 1,
         }
         if hit { LookUp::Hit } else { LookUp::Miss(self.take_in(page)) }
+    }
+
+    /// Looks up an entry that lies in the host's memory, from where it moves to the controller's.
+    pub(crate) fn take_from_host(&mut self, page: Lpn) {
+        self.counts.from_host += 1;
+        self.cached.used(page);
     }
 
     /// Inserts an entry. Returns the translation page that has to be written for the evicted entry.

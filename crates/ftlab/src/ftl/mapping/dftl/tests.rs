@@ -58,6 +58,8 @@ fn step() -> impl Strategy<Value = Step> {
 
 struct Naive {
     capacity: usize,
+    /// How many of them the controller holds.
+    own: usize,
     /// The entries, the least recently used first, and whether they differ from flash.
     entries: Vec<(u32, bool)>,
     map: Vec<Option<u32>>,
@@ -69,9 +71,10 @@ struct Naive {
 }
 
 impl Naive {
-    fn new(capacity: usize) -> Naive {
+    fn new(own: usize, with_host: usize) -> Naive {
         Naive {
-            capacity,
+            capacity: (own + with_host).min(PAGES as usize),
+            own,
             entries: Vec::new(),
             map: vec![None; PAGES as usize],
             flash: vec![None; PAGES as usize],
@@ -147,8 +150,23 @@ impl Naive {
         }
     }
 
+    /// Whether the host holds the entry at a place.
+    fn is_with_host(&self, at: usize) -> bool {
+        at + self.own < self.entries.len()
+    }
+
+    /// Takes an entry from the host's memory. Returns false if it does not lie there.
+    fn find_with_host(&mut self, page: u32) -> bool {
+        let at = self.entries.iter().position(|entry| entry.0 == page);
+        let lies_there = at.is_some_and(|at| self.is_with_host(at));
+        lies_there && self.find(page)
+    }
+
     fn take(&mut self, step: Step, to: u32) {
         match step {
+            Step::Read(page, false) | Step::WriteBack(page, false) if self.find_with_host(page) => {
+                self.counts.from_host += 1;
+            }
             Step::Read(page, fetched) => match self.find(page) && !fetched {
                 true => self.counts.read_hits += 1,
                 false => self.counts.read_misses += 1,
@@ -194,7 +212,10 @@ impl Naive {
 }
 
 fn take(map: &mut Dftl, step: Step, to: u32) {
-    let find = |map: &mut Dftl, page, cause, fetched| {
+    let find = |map: &mut Dftl, page, cause, fetched: bool| {
+        if !fetched && map.cached.is_with_host(Lpn::new(page)) {
+            return map.take_from_host(Lpn::new(page));
+        }
         if let LookUp::Miss(Some(of)) = map.find(Lpn::new(page), cause, fetched) {
             map.update(of);
         }
@@ -225,10 +246,12 @@ proptest! {
     #[test]
     fn it_is_a_naive_map(
         capacity in prop_oneof![1usize..6, 1usize..40, Just(PAGES as usize)],
+        with_host in prop_oneof![Just(0usize), 1usize..6, 1usize..40],
         steps in proptest::collection::vec(step(), 1..300),
     ) {
-        let mut map = Dftl::new(PAGES, capacity as u32, &geometry());
-        let mut naive = Naive::new(capacity);
+        let map = Dftl::new(PAGES, capacity as u32, &geometry());
+        let mut map = map.with_host_memory(with_host as u32);
+        let mut naive = Naive::new(capacity, with_host);
         for (to, step) in (1_000..).zip(steps) {
             naive.take(step, to);
             take(&mut map, step, to);
@@ -237,6 +260,10 @@ proptest! {
                 map.cached.by_use().map(|(page, dirty)| (page.get(), dirty)).collect();
             prop_assert_eq!(&held, &naive.entries, "after {:?}", step);
             prop_assert_eq!(map.counts, naive.counts, "after {:?}", step);
+            for (at, &(page, _)) in held.iter().enumerate() {
+                let with_host = map.cached.is_with_host(Lpn::new(page));
+                prop_assert_eq!(with_host, naive.is_with_host(at), "{} after {:?}", page, step);
+            }
             let stale = (0..).zip(&map.stale).filter_map(|(of, &stale)| stale.then_some(of));
             prop_assert!(stale.eq(naive.stale.iter().copied()), "after {:?}", step);
             for page in 0..PAGES {

@@ -1,0 +1,47 @@
+//! Reads on their way from the die to who waits for them, if that takes time: their pages are decoded, and move into DRAM.
+
+use crate::device::{Contents, Device, read};
+use crate::engine::skills::Skills;
+use crate::ftl::Kernel;
+use crate::ftl::service::Signals;
+use crate::scheduler::{CommandId, Further, Probe, ServiceId};
+
+impl<P: Probe, C: Contents> Device<P, C> {
+    /// What was read has come a step further behind its die. Nobody waits for the die any more.
+    #[inline(never)]
+    pub(super) fn read_came_further(&mut self, further: Further) {
+        match further {
+            Further::LeftDie(id) => {
+                self.page_left_die(id);
+                if !self.base.kernel.flash.decodes() {
+                    self.base.take_into_dram(id);
+                }
+            }
+            Further::Decoded(id) => self.base.take_into_dram(id),
+        }
+    }
+
+    /// A page has left its die, and is decoded or on its way into DRAM from now on. Its place may be erased meanwhile, so
+    /// what depends on the place is settled now. A stripe is not erased before, and computes what is unreadable.
+    fn page_left_die(&mut self, id: CommandId) {
+        if self.base.kernel.ftl.stripes().is_none() {
+            read::left_die(id, &mut self.base);
+            // DRAM keeps it from now on. A hit meanwhile does not wait for it.
+            let service = self.base.kernel.flash.command(id).owner.service;
+            if matches!(service, ServiceId::READS | ServiceId::READ_AHEAD) {
+                self.keep_or_cache(id);
+            }
+        }
+        let die = self.base.kernel.flash.die_of(id);
+        if self.base.wakes != Signals::NONE {
+            self.die_is_done(die);
+        }
+    }
+
+    /// What was read is in DRAM: its command is done.
+    pub(super) fn read_is_in_dram<const S: Skills>(&mut self, read: CommandId) {
+        let Kernel { now, flash, .. } = &mut self.base.kernel;
+        flash.count_read(*now, read);
+        self.commands_done::<S>(read);
+    }
+}
