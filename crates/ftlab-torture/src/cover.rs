@@ -12,7 +12,11 @@ use crate::judge::reads_fail;
 /// Whether data on flash may be lost: by age, or because more is unreadable than parity covers.
 pub fn may_lose(config: &Config, layout: Option<&StripeLayout>) -> bool {
     let ages = config.options.nand.timing.policy.errors().is_some();
-    let covers = |layout| covers(layout, &config.options.nand.faults);
+    let faults = &config.options.nand.faults;
+    let dies = faults.schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
+    // A power cut takes the parity of stripes that are not full, and with it what lay on a dead die.
+    let cut = dies && config.options.ftl.recovery.policy.survives();
+    let covers = |layout| !cut && covers(layout, faults);
     ages || (reads_fail(config) && !layout.is_some_and(covers))
 }
 

@@ -86,6 +86,12 @@ impl Parity {
     /// Drops the parity of a stripe in DRAM.
     pub fn forget(&mut self, stripe: Stripe) {
         self.running.remove(&stripe);
+        self.covered.remove(&stripe);
+    }
+
+    /// Loses what is in DRAM.
+    pub fn lose_power(&mut self) {
+        self.running.clear();
     }
 
     /// Erases a superblock.

@@ -303,7 +303,8 @@ impl Versions {
 
     fn empty(&mut self, first: Ppn, units: u32, by: EmptiedBy) {
         self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
-        if by == EmptiedBy::Cut {
+        let is_block = |parity: &Parity| units == parity.layout().volume().units_per_block();
+        if by == EmptiedBy::Cut && !self.parity.as_ref().is_some_and(is_block) {
             return;
         }
         self.programmed_last = None;
@@ -504,5 +505,8 @@ impl Contents for Versions {
         self.found.clear();
         self.finished.clear();
         self.written_last.clear();
+        if let Some(parity) = &mut self.parity {
+            parity.lose_power();
+        }
     }
 }

@@ -34,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All designs, in the order of their turns.
-pub const DESIGNS: [Design; 13] = [
+pub const DESIGNS: [Design; 15] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -186,6 +186,64 @@ pub const DESIGNS: [Design; 13] = [
             ("nand.faults.disturb_limit", &["none"]),
         ],
     },
+    Design {
+        name: "stripes",
+        about: "parity across dies, and power cuts",
+        recovery: ANY,
+        options: STRIPES,
+    },
+    Design {
+        name: "everything",
+        about: "parity, superblocks, an SLC cache, failing and wearing blocks, power cuts, and dies that die",
+        recovery: ANY,
+        options: EVERYTHING,
+    },
+];
+
+/// Stripes, and what they need of others.
+const STRIPES: Together = &[
+    ("ftl.parity.policy", &["dies"]),
+    ("ftl.parity.width", &["2", "3", "4"]),
+    ("ftl.superblock.policy", &["none", "groups"]),
+    ("ftl.superblock.dies", &["2", "3", "4"]),
+    ("ftl.mapping.policy", &["page"]),
+    ("ftl.placement.policy", &["dynamic"]),
+    ("ftl.over_provisioning", &["60%", "100%", "200%"]),
+    ("ftl.gc.copyback", &["off"]),
+    ("ftl.cost.rewrite", &["off"]),
+    ("nand.chips_per_channel", &["2", "3"]),
+    ("nand.planes_per_die", &["1", "1", "2"]),
+    ("nand.page_size", &["2KiB", "4KiB", "8KiB"]),
+];
+
+/// All that drives on sale have at once.
+const EVERYTHING: Together = &[
+    ("ftl.parity.policy", &["dies"]),
+    ("ftl.parity.width", &["2", "3"]),
+    ("ftl.superblock.policy", &["groups"]),
+    ("ftl.superblock.dies", &["2", "3"]),
+    ("ftl.slc_cache.policy", &["static", "dynamic", "hybrid"]),
+    ("ftl.slc_cache.blocks", &["1", "2"]),
+    ("ftl.streams.policy", &["single", "sepbit", "multi-hash", "host"]),
+    ("ftl.mapping.policy", &["page"]),
+    ("ftl.placement.policy", &["dynamic"]),
+    ("ftl.over_provisioning", &["100%", "200%"]),
+    ("ftl.gc.copyback", &["off"]),
+    ("ftl.cost.rewrite", &["off"]),
+    ("ftl.refresh.when", &["before-retries", "before-loss"]),
+    ("ftl.refresh.reads", &["none", "50"]),
+    ("nand.cell", &["mlc", "tlc"]),
+    ("nand.timing.policy", &["ispp"]),
+    ("nand.blocks_per_plane", &["16", "20"]),
+    ("nand.chips_per_channel", &["2", "3"]),
+    ("nand.planes_per_die", &["1", "2"]),
+    ("nand.page_size", &["2KiB", "4KiB"]),
+    ("nand.endurance.policy", &["unlimited", "fixed", "weibull"]),
+    ("nand.faults.program_failures", &["0", "1000000", "10000000"]),
+    ("nand.faults.erase_failures", &["0", "10000000"]),
+    ("nand.faults.factory_bad", &["0%", "2%"]),
+    // Replaced once the device is known.
+    ("nand.faults.schedule", &["1us: die 0 dies"]),
 ];
 
 impl Design {

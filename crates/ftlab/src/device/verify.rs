@@ -146,7 +146,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             erases(&self.base),
         );
         let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
-        let held: Vec<_> = all.flat_map(|block| held(block, &self.base)).collect();
+        let mut held: Vec<_> = all.clone().flat_map(|block| held(block, &self.base)).collect();
+        held.extend(all.flat_map(|block| held_on_dead_dies(block, &self.base)));
         if self.base.kernel.ftl.leaves_pages_out() {
             self.base.kernel.flash.leave_pages_out();
         }
@@ -187,6 +188,23 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
             );
         }
     }
+}
+
+/// What the blocks of a superblock on dead dies may hold. How far they are programmed, nobody asks any more.
+fn held_on_dead_dies(
+    block: BlockId,
+    on: &Base<impl Probe, impl Contents>,
+) -> Vec<(BlockId, HeldBlock)> {
+    let Some(superblock) = on.kernel.ftl.superblock() else { return Vec::new() };
+    let (members, flash) = (superblock.members(), superblock.members().flash());
+    let held = HeldBlock {
+        pages: flash.shape().pages_per_block,
+        mode: on.kernel.ftl.mode_of::<{ skills::ALL }>(block),
+        erases: on.kernel.ftl.blocks().erases(block),
+    };
+    let blocks = flash.blocks_of_superblock(block);
+    let dead = blocks.filter(|&block| members.is_dead(flash.die_of(flash.plane_of(block))));
+    dead.map(|block| (block, held)).collect()
 }
 
 /// The FTL's view of a block, or of each physical block of a superblock.

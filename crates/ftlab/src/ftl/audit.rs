@@ -3,7 +3,7 @@
 use crate::engine::skills;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::mapping::MappingPolicy;
-use crate::ftl::{BlockState, Ftl, fragments, merge, slc};
+use crate::ftl::{BlockState, Ftl, fragments, merge, slc, superblock};
 use crate::units::{BlockId, Lpn, PlaneId};
 
 impl Ftl {
@@ -12,6 +12,7 @@ impl Ftl {
     /// # Errors
     /// The first disagreement, in words.
     pub fn audit(&self) -> Result<(), String> {
+        superblock::room::audit(self)?;
         let mapped = audit_mapping(self)?;
         let mut valid = 0;
         for block in (0..self.geometry.blocks()).map(BlockId::new) {

@@ -171,7 +171,10 @@ impl Journal {
         let Some(index) = &mut self.index else { return false };
         let command = on.flash.command(id);
         let programs = matches!(command.kind, Kind::Program | Kind::Copyback);
-        if !programs || command.origin == Origin::System || command.found.failed {
+        // Parity holds no page of its own.
+        let is_data =
+            command.origin != Origin::System && command.owner.service != ServiceId::STRIPES;
+        if !programs || !is_data || command.found.failed {
             return false;
         }
         index.wait(Unindexed { id, since: on.now });

@@ -212,8 +212,10 @@ fn open_block<const S: Skills>(
     if let Some(record) = &mut ftl.features.record {
         record.opened(block);
     }
-    if ftl.features.superblock.is_some() {
-        superblock::room::leave_places_out(plane, stream, block, 0, ftl);
+    if ftl.features.superblock.is_some()
+        && superblock::room::holds_nothing(plane, stream, block, ftl)
+    {
+        return None;
     }
     if stream.is_of_policy() {
         ftl.policies.streams.opened(block, stream);

@@ -87,6 +87,10 @@ pub enum Canary {
     ParityMissesLastPage,
     /// A page is reconstructed without one of the pages needed.
     ComputedWithoutOne,
+    /// After a power cut: a parity that is computed again misses a page.
+    RecomputedWithoutOne,
+    /// A superblock is filled on its bad blocks, too.
+    BadMemberFilled,
     /// A page is reconstructed from one whose program failed.
     FailedPageCounts,
     /// After a power cut: pages that were being programmed count.
@@ -119,7 +123,7 @@ pub enum Canary {
 
 impl Canary {
     /// Bugs that show while the device has power.
-    pub const WITH_POWER: [Canary; 39] = [
+    pub const WITH_POWER: [Canary; 40] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -159,6 +163,7 @@ impl Canary {
         Canary::RewriteCutsIn,
         Canary::RewriteOverNewer,
         Canary::ParityMissesLastPage,
+        Canary::BadMemberFilled,
     ];
 
     /// Bugs that show when a die has died or a page cannot be read, with parity.
@@ -166,7 +171,7 @@ impl Canary {
         [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne, Canary::FailedPageCounts];
 
     /// Bugs that show after a power cut.
-    pub const OF_POWER_CUTS: [Canary; 12] = [
+    pub const OF_POWER_CUTS: [Canary; 13] = [
         Canary::TornPageBelieved,
         Canary::DeallocationForgotten,
         Canary::OlderVersionWins,
@@ -178,6 +183,7 @@ impl Canary {
         Canary::HalfMergeCounts,
         Canary::LostMarksForgotten,
         Canary::ForgetsTheDead,
+        Canary::RecomputedWithoutOne,
         Canary::ForceIgnored,
     ];
 }

@@ -24,12 +24,6 @@ impl Checker<'_, '_> {
                 "data that is copied within a die never reaches the controller, which computes parity",
             ),
             clash(
-                ftl.recovery.policy.survives(),
-                "ftl.recovery.policy",
-                "\"none\"",
-                "recovery from power cuts is not modelled",
-            ),
-            clash(
                 self.rewrites(),
                 "ftl.cost.rewrite",
                 "\"off\"",

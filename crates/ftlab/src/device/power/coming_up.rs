@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, Reading, RecoveryPlan};
 use crate::nand::{CellMode, Kind};
 use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
@@ -45,10 +46,10 @@ pub(in crate::device) struct ComingUp {
 /// A flash operation of recovery.
 #[derive(Clone, Copy, Debug)]
 enum RecoveryJob {
-    /// Reads spare areas of a block in order.
-    Spares(Reading),
+    /// Reads spare areas of a block in order, from the one at this page on.
+    Spares(Reading, Ppn),
     /// Reads a whole flash page.
-    Page(Ppn),
+    Page(Ppn, CellMode),
     /// Erases the block that begins at this page.
     Erase(Ppn, CellMode),
     /// Programs a page of the journal.
@@ -59,8 +60,10 @@ impl RecoveryJob {
     /// The first page of the job.
     fn page(&self) -> Ppn {
         match *self {
-            RecoveryJob::Spares(reading) => reading.first,
-            RecoveryJob::Page(page) | RecoveryJob::Erase(page, _) | RecoveryJob::Mark(page) => page,
+            RecoveryJob::Spares(_, page)
+            | RecoveryJob::Page(page, _)
+            | RecoveryJob::Erase(page, _)
+            | RecoveryJob::Mark(page) => page,
         }
     }
 }
@@ -83,7 +86,8 @@ impl ComingUp {
     /// Prepares the power-up of a device with this flash, as `plan` says.
     pub(in crate::device) fn new(plan: &RecoveryPlan, setup: FlashSetup) -> ComingUp {
         let geometry = setup.geometry.clone();
-        let spares = plan.spares.iter().copied().map(RecoveryJob::Spares);
+        let first = |reading: &Reading| geometry.page_at(reading.block, 0);
+        let spares = plan.spares.iter().map(|it| RecoveryJob::Spares(*it, first(it)));
         // The pages of the system area are spread over all dies that answer.
         let all = (0..geometry.dies()).map(DieId::new);
         let alive: Vec<DieId> = all.filter(|die| !plan.dead.contains(die)).collect();
@@ -91,9 +95,21 @@ impl ComingUp {
             let die = *alive.get(number as usize % alive.len().max(1))?;
             Some(geometry.page_at(geometry.block_in(geometry.plane_in(die, 0), 0), 0))
         };
-        let of_map = (0..plan.map_pages).filter_map(system).map(RecoveryJob::Page);
+        let native = |page| RecoveryJob::Page(page, CellMode::Native);
+        let of_map = (0..plan.map_pages).filter_map(system).map(native);
+        // Which pages of stripes are there is known from the spare areas.
+        let of_stripe = |it: &Recomputed| {
+            let mode = it.mode;
+            it.pages.clone().into_iter().map(move |page| RecoveryJob::Page(page, mode))
+        };
+        let of_stripes = plan.stripes.iter().flat_map(of_stripe);
         let erase = |&Erasing { block, mode }: &Erasing| {
             let blocks = geometry.blocks_of_superblock(block);
+            let is_erased = |block: &BlockId| {
+                let die = geometry.die_of(geometry.plane_of(*block));
+                !plan.bad.contains(block) && !plan.dead.contains(&die)
+            };
+            let blocks = blocks.filter(is_erased);
             let firsts: Vec<Ppn> = blocks.map(|block| geometry.page_at(block, 0)).collect();
             firsts.into_iter().map(move |first| RecoveryJob::Erase(first, mode))
         };
@@ -101,7 +117,7 @@ impl ComingUp {
         let marks = plan.marks_void.then(|| system(0)).flatten().map(RecoveryJob::Mark);
         let stages = [
             ByDie::new(&geometry, spares),
-            ByDie::new(&geometry, of_map),
+            ByDie::new(&geometry, of_map.chain(of_stripes)),
             ByDie::new(&geometry, marks.into_iter().chain(erases)),
         ];
         let flash = Flash::new(setup, ());
@@ -119,8 +135,9 @@ impl ComingUp {
                 self.run(stage, limit);
             }
         }
-        let volume = self.flash.geometry().volume();
-        let erases = self.erases.iter().map(|&page| volume.block_of(page)).collect();
+        let geometry = self.flash.geometry();
+        let superblock_of = |&page: &Ppn| geometry.superblock_of(geometry.block_of(page)).0;
+        let erases = self.erases.iter().map(superblock_of).collect();
         SoFar { time: self.now.min(limit) - SimTime::ZERO, erases }
     }
 
@@ -156,14 +173,16 @@ impl ComingUp {
         let page = job.page();
         let whole = self.flash.bus().page_codewords();
         let (kind, codewords, mode) = match *job {
-            RecoveryJob::Spares(Reading { mode, .. }) => (Kind::Read, 1, mode),
-            RecoveryJob::Page(_) => (Kind::Read, whole, CellMode::Native),
+            RecoveryJob::Spares(Reading { mode, .. }, _) => (Kind::Read, 1, mode),
+            RecoveryJob::Page(_, mode) => (Kind::Read, whole, mode),
             RecoveryJob::Erase(_, mode) => (Kind::Erase, 0, mode),
             RecoveryJob::Mark(_) => (Kind::Program, whole, CellMode::Native),
         };
         match job {
-            RecoveryJob::Spares(reading) if reading.pages > 1 => {
-                reading.first = Ppn::new(page.get() + reading.stride);
+            RecoveryJob::Spares(reading, at) if reading.pages > 1 => {
+                let geometry = self.flash.geometry();
+                let next = geometry.place_of(page).1 + geometry.units_per_page();
+                *at = geometry.page_at(reading.block, next);
                 reading.pages -= 1;
             }
             _ => drop(jobs.pop_front()),

@@ -17,14 +17,15 @@ use crate::device::power::coming_up::{ComingUp, Moment};
 use crate::device::write::{end_of_life, entry, lock_step, start};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
+use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, JournalPages, Left, RecoveryFindings, RecoveryPlan, rebuild};
-use crate::ftl::{EmptiedBy, FlashChange, Kernel, superblock};
+use crate::ftl::{EmptiedBy, FlashChange, Kernel, ParityChange, superblock};
 use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
 use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Lba, Lpn, Nanos, Ppn, SimTime, Tpn};
-use crate::verify::Plant;
+use crate::verify::{Canary, Plant};
 
 /// What remains of a device whose power was cut: the contents of its flash.
 #[derive(Clone, Debug)]
@@ -83,7 +84,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let now = device.base.kernel.now;
         let (programs, half_erased) = device.base.kernel.flash.cut(now);
         let half_erased = superblocks_of(half_erased, &device.base.kernel);
-        let mut torn = programs;
+        // Pages of parity are behind those of data.
+        let data = device.base.kernel.ftl.geometry().physical_pages();
+        let mut torn: Vec<Ppn> = programs.into_iter().filter(|page| page.get() < data).collect();
         torn.extend(lock_step::torn_at_once(&device.writes));
         let journal = device.base.services.journal.as_deref();
         let unindexed = journal.map(|journal| journal.unindexed(&device.base.kernel.flash));
@@ -219,6 +222,16 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 }
 
+/// The parity of a stripe is computed again from its pages.
+fn recompute(found: &Recomputed, plant: Plant, contents: &mut impl Contents) {
+    let Recomputed { stripe, pages, mode: _, useless } = found;
+    let mut change = |change| contents.change(FlashChange::Parity(change));
+    useless.iter().for_each(|&at| change(ParityChange::Dropped(at)));
+    change(ParityChange::Forgotten(*stripe));
+    let missed = usize::from(plant.is(Canary::RecomputedWithoutOne));
+    pages.iter().skip(missed).for_each(|&first| change(ParityChange::Covers(*stripe, first)));
+}
+
 /// Powers a device up after a power cut. `setup` must be the setup of the same device, with the same seed.
 ///
 /// # Errors
@@ -243,6 +256,9 @@ pub fn power_up<P: Probe, C: Contents>(
         let erases = ftl.blocks().erases(block);
         let members: Vec<BlockId> = flash.geometry().blocks_of_superblock(block).collect();
         members.into_iter().for_each(|block| flash.cells_mut().know_erased(block, erases, at));
+    }
+    for recomputed in &plan.stripes {
+        recompute(recomputed, plant, &mut device.base.kernel.contents);
     }
     device.base.kernel.now = at + hold_up + time;
     patrol::plan_patrol(&mut device.base);

@@ -29,8 +29,9 @@ impl Stripes {
         out.number(running.len() as u64);
         for (stripe, running) in running {
             save_stripe(*stripe, out);
-            out.number(running.covered);
-            out.flag(running.on_flash == OnFlash::Useless);
+            // Programs in flight are cut off before this is loaded.
+            out.number(running.covered & running.programmed);
+            out.number(running.on_flash as u64);
         }
         out.number(missing.len() as u64);
         for ((stripe, member), why) in missing {
@@ -61,10 +62,8 @@ impl Stripes {
         for _ in 0..from.below(u64::from(most) + 1, "the number of stripes with parity in DRAM")? {
             let stripe = self.load_stripe(blocks, from)?;
             let covered = self.load_members("what parity covers", from)?;
-            let on_flash = match from.flag("whether parity on flash is of no use")? {
-                true => OnFlash::Useless,
-                false => OnFlash::No,
-            };
+            let on_flash = from.below(OnFlash::ALL.len() as u64, "where the parity is")?;
+            let on_flash = OnFlash::ALL[on_flash as usize];
             // Nothing is held back at rest: the next program of a page sets the origin.
             let origin = Some(Origin::Host);
             let running = Running { covered, programmed: covered, origin, on_flash };

@@ -9,8 +9,12 @@ mod image;
 mod members;
 mod program;
 mod read;
+mod recovery;
 
 use std::collections::BTreeMap;
+
+pub use recovery::Recomputed;
+pub(in crate::ftl) use recovery::come_up;
 
 use crate::counters::counters;
 use crate::ftl::superblock::Members;
@@ -79,6 +83,11 @@ enum OnFlash {
     /// Its program failed, or that of a page which it covers. The copy is useless, and DRAM keeps
     /// the parity until the superblock is erased.
     Useless,
+}
+
+impl OnFlash {
+    /// All states, ordered by number.
+    const ALL: [OnFlash; 4] = [OnFlash::No, OnFlash::Leaves, OnFlash::Yes, OnFlash::Useless];
 }
 
 /// The parity of a stripe in DRAM, until it and all pages that it covers are on flash.

@@ -72,6 +72,9 @@ pub struct KeptFacts {
     pub weak: Option<u64>,
     /// Blocks that are given up and were not emptied yet.
     pub giving_up: Vec<BlockId>,
+    /// Which blocks of superblocks are bad, and what is known of stripes, as the device understands it; empty without
+    /// superblocks.
+    pub superblocks: Vec<u8>,
 }
 
 /// What changed since the last look.
@@ -189,6 +192,7 @@ impl<'a> Kept<'a> {
             end: life.and_then(|life| life.end_reason()),
             weak: life.map(|life| life.faults.key()),
             giving_up: left::giving_up(self.ftl),
+            superblocks: left::save_superblocks(self.ftl),
         }
     }
 }
@@ -279,7 +283,10 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     let used = (0..geometry.planes()).map(crate::units::PlaneId::new).map(plane_used).collect();
     // Which translation pages were up to date is not kept.
     let stale = ftl.map.mapping.dftl().map_or(0, |map| map.translation_pages());
+    let (members, stripes) = left::load_superblocks(&facts.superblocks, &mut ftl)?;
     Ok(Left {
+        members,
+        stripes,
         spare,
         blocks: ftl.blocks,
         lost: ftl.map.lost,

@@ -6,7 +6,10 @@ use super::super::wear::EndReason;
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::parity::Stripes;
+use crate::ftl::superblock::Members;
 use crate::ftl::{EmptiedBy, FlashChange, FlashContents};
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Lpn, Ppn, Tpn};
 
@@ -32,6 +35,10 @@ pub struct Left {
     pub(crate) half_erased: Vec<BlockId>,
     /// Dies that do not answer at power-up, whether or not their death was noticed before.
     pub(crate) dead: Vec<DieId>,
+    /// Which blocks of superblocks are bad.
+    pub(super) members: Option<Members>,
+    /// What is known of stripes, without the parity that was in DRAM.
+    pub(super) stripes: Option<Box<Stripes>>,
     /// If the map is stored on flash: its translation pages that differed from the map.
     pub(crate) stale_map: Vec<Tpn>,
     /// By logical page: its place before the cut. Only used to find which translation pages differ
@@ -49,6 +56,8 @@ impl Ftl {
             None => Vec::new(),
         };
         Some(Left {
+            members: self.features.superblock.map(|state| state.members),
+            stripes: self.features.stripes.map(|stripes| Box::new(stripes.without_power())),
             record: self.features.record?,
             spare: self.map.spare,
             blocks: self.blocks,
@@ -82,6 +91,34 @@ pub(super) fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
     all.sort_unstable();
     all.dedup();
     all
+}
+
+/// Saves which blocks of superblocks are bad, and what is known of stripes.
+pub(super) fn save_superblocks(ftl: &Ftl) -> Vec<u8> {
+    let mut out = ImageWriter::default();
+    ftl.features.superblock.iter().for_each(|state| state.save(&mut out));
+    ftl.features.stripes.iter().for_each(|stripes| stripes.save(&mut out));
+    out.into_bytes()
+}
+
+/// Loads what [`save_superblocks`] wrote, for blocks that are known.
+///
+/// # Errors
+/// It is damaged, or of another device.
+pub(super) fn load_superblocks(
+    bytes: &[u8],
+    ftl: &mut Ftl,
+) -> Result<(Option<Members>, Option<Box<Stripes>>), Damage> {
+    let mut from = ImageReader::new(bytes, false);
+    let mut stripes = ftl.features.stripes.take();
+    let Some(mut state) = ftl.features.superblock.take() else { return Ok((None, None)) };
+    // Dead dies are found again, whether or not their deaths were known.
+    state.members.load(true, &mut from)?;
+    if let Some(stripes) = &mut stripes {
+        stripes.load(&ftl.blocks, &state.members, &mut from)?;
+    }
+    from.end()?;
+    Ok((Some(state.members), stripes))
 }
 
 impl Left {

@@ -3,27 +3,27 @@
 //! In addition to spare areas and a checkpoint, power-up reads the lists of the device from the
 //! system area: bad blocks, pages whose data is lost, and pages on flash that never count.
 
+use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::rebuild;
+use crate::ftl::superblock::Members;
 use std::collections::BTreeSet;
 
 use super::super::{BlockState, Blocks, Ftl};
 use super::Record;
 use crate::nand::CellMode;
 use crate::shape::Geometry;
-use crate::units::{BlockId, DieId, Ppn};
+use crate::units::{BlockId, DieId, PlaneId, Ppn};
 
 /// The size of a page in a list: its number.
 const LISTED: u64 = size_of::<u32>() as u64;
 
-/// Flash pages of a block whose spare areas are read.
+/// Flash pages of a block whose spare areas are read, from the first one on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// The first page.
-    pub first: Ppn,
+    /// The block of flash.
+    pub block: BlockId,
     /// The number of flash pages.
     pub pages: u32,
-    /// From one to the next: mapping units, which are more than a flash page's where superblocks number the pages.
-    pub stride: u32,
     /// The mode of their cells.
     pub mode: CellMode,
 }
@@ -47,6 +47,10 @@ pub struct RecoveryPlan {
     pub map_pages: u32,
     /// Blocks that are erased before the device is ready.
     pub erases: Vec<Erasing>,
+    /// Stripes whose parity is computed again from their pages, which are read.
+    pub stripes: Vec<Recomputed>,
+    /// Blocks of flash that are bad, and are not erased with the superblocks that they belong to.
+    pub bad: BTreeSet<BlockId>,
     /// Whether a page of the journal is written to list the pages that never count.
     pub marks_void: bool,
     /// Dies that do not answer. Each is tried once, and nothing else is done there.
@@ -65,27 +69,23 @@ pub(in crate::ftl) fn plan(
     let record = ftl.features.record.as_deref().expect("a device that recovers has a record");
     let units = ftl.geometry.units_per_page();
     let mut plan = RecoveryPlan::default();
+    // That a die does not answer shows when it is read.
+    plan.spares.extend(record.dead.iter().map(|&die| first_of(die, ftl)));
     for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
-        let is_dead = rebuild::is_on_dead_die(block, ftl);
-        if is_dead && is_first_of_die(block, ftl) {
-            // That it does not answer shows when it is read.
-            let (first, mode) = (ftl.geometry.page_at(block, 0), CellMode::Native);
-            plan.spares.push(Reading { first, pages: 1, stride: units, mode });
-        }
-        if is_dead || blocks.state(block) == BlockState::Bad {
+        if rebuild::is_on_dead_die(block, ftl) || blocks.state(block) == BlockState::Bad {
             continue;
         }
         let written = last_written(&ftl.geometry, begun, block, blocks.programmed(block)) / units;
         let whole = blocks.units_of(block) / units;
         let scanned = is_scanned(record, block) && !half_erased[block.at()];
-        let (width, mode) = (ftl.features.blocks_of_superblock(), blocks.mode(block));
-        for member in 0..width {
-            // A superblock is filled round its blocks.
-            let of_member = |pages: u32| pages.saturating_sub(member).div_ceil(width);
-            let looked_at = (of_member(written) + 1).min(of_member(whole));
-            let first = ftl.geometry.page_at(block, member * units);
-            let pages = if scanned { looked_at } else { 1 };
-            plan.spares.push(Reading { first, pages, stride: width * units, mode });
+        let read = |pages: &dyn Fn(u32) -> u32| match scanned {
+            true => (pages(written) + 1).min(pages(whole)),
+            false => 1,
+        };
+        let mode = blocks.mode(block);
+        match ftl.features.members() {
+            None => plan.spares.push(Reading { block, pages: read(&|pages| pages), mode }),
+            Some(members) => plan.spares.extend(readings_of(block, members, mode, &read, record)),
         }
     }
     plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
@@ -93,9 +93,41 @@ pub(in crate::ftl) fn plan(
     plan
 }
 
-fn is_first_of_die(block: BlockId, ftl: &Ftl) -> bool {
-    let die = ftl.geometry.die_of(ftl.geometry.plane_of(block));
-    block == ftl.geometry.block_in(ftl.geometry.plane_in(die, 0), 0)
+/// The readings of the blocks of a superblock; `read` says how many pages are read of a block on which `pages(n)` are
+/// written when `n` of the superblock are.
+fn readings_of(
+    block: BlockId,
+    members: &Members,
+    mode: CellMode,
+    read: &dyn Fn(&dyn Fn(u32) -> u32) -> u32,
+    record: &Record,
+) -> Vec<Reading> {
+    let (flash, span) = (members.flash(), members.span());
+    let in_row = span.pages_in_row();
+    let live = members.live(block).filter_map(|member| {
+        let at = flash.member(block, member);
+        // A superblock is filled round its blocks. With parity each has a page in every row.
+        let written = |pages: u32| match span.has_parity {
+            true => pages.div_ceil(in_row),
+            false => pages.saturating_sub(member).div_ceil(in_row),
+        };
+        let answers = !record.dead.contains(&flash.die_of(flash.plane_of(at)));
+        answers.then(|| Reading { block: at, pages: read(&written), mode })
+    });
+    live.collect()
+}
+
+/// The reading that shows that a die is dead.
+fn first_of(die: DieId, ftl: &Ftl) -> Reading {
+    let plane_of = |planes: u32| PlaneId::new(die.get() * planes);
+    let block = match ftl.features.members() {
+        None => ftl.geometry.block_in(plane_of(ftl.geometry.planes_per_die()), 0),
+        Some(members) => {
+            let flash = members.flash();
+            flash.block_in(plane_of(flash.planes_per_die()), 0)
+        }
+    };
+    Reading { block, pages: 1, mode: CellMode::Native }
 }
 
 /// Returns the number of flash pages of the system area that hold the lists.

@@ -19,7 +19,7 @@ use crate::ftl::recovery::plan::is_scanned;
 use crate::ftl::recovery::{Erasing, Left, RecoveryPlan, packed, snapshot};
 use crate::ftl::superblock::deaths;
 use crate::ftl::wear::{dies, failing, life};
-use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, recovery, slc};
+use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, parity, recovery, slc};
 use crate::image::{Damage, Resume};
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
@@ -52,6 +52,12 @@ pub(crate) fn recover(
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
     let Left { spare, blocks, lost, mut record, weak, torn, landed, half_erased, dead, .. } = left;
+    if let (Some(state), Some(members)) = (&mut ftl.features.superblock, left.members) {
+        state.members.come_up(members);
+    }
+    if let Some(stripes) = left.stripes {
+        ftl.features.stripes = Some(stripes);
+    }
     record.dead.clone_from(&dead);
     (ftl.map.spare, ftl.features.record) = (spare, Some(record));
     if !ftl.plant.is(Canary::LostMarksForgotten) {
@@ -65,6 +71,7 @@ pub(crate) fn recover(
     let mut plan = recovery::plan::plan(&blocks, &half_erased, &begun, ftl);
     plan.marks_void = !landed.is_empty();
     plan.dead.clone_from(&dead);
+    plan.bad.extend(ftl.features.members().into_iter().flat_map(|members| members.bad_blocks()));
     if ftl.plant.is(Canary::HalfCycleCounts) {
         count_half_a_cycle(&landed, ftl);
     }
@@ -75,6 +82,7 @@ pub(crate) fn recover(
     find_map(&mut plan, ftl)?;
     go_to_work(&left.used, &left.giving_up, &mut plan, ftl);
     give_dead_dies_up(&dead, ftl);
+    plan.stripes = parity::come_up(&half_erased, ftl);
     recover_map_on_flash(&left.stale_map, &left.lay, &mut plan, ftl);
     snapshot::give_up_checkpoint(ftl);
     let pages = (0..ftl.logical_pages).map(Lpn::new);
@@ -236,6 +244,9 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut RecoveryPlan, ftl: 
         if open && state == BlockState::Free && !is_on_dead_die(block, ftl) {
             // It looks erased, but an operation may have begun on it.
             ftl.blocks.reset_after_cut(block);
+            if let Some(stripes) = &mut ftl.features.stripes {
+                stripes.forget(block);
+            }
             plan.erases.push(Erasing { block, mode: before.mode(block) });
         }
     }
@@ -273,7 +284,9 @@ fn winners(ftl: &Ftl) -> Vec<Option<Ppn>> {
             continue;
         };
         let (known, place) = best[page.at()];
-        let newer = version > known || version == known && place.is_none();
+        // Of copies of one version, one that can be read is as good as the other.
+        let is_gone = |place: Ppn| is_dead_place(place, ftl) && !is_dead_place(at, ftl);
+        let newer = version > known || version == known && place.is_none_or(is_gone);
         let newer = if prefers_older { place.is_none() } else { newer };
         if newer && !is_deallocated(page, version, ftl) {
             best[page.at()] = (version, Some(at));
@@ -305,14 +318,31 @@ pub(in crate::ftl) fn pages_of(block: BlockId, ftl: &Ftl) -> impl Iterator<Item 
 /// Whether a block is on a die that did not answer at power-up.
 pub(super) fn is_on_dead_die(block: BlockId, ftl: &Ftl) -> bool {
     let record = ftl.features.record.as_deref();
-    let die = || ftl.geometry.die_of(ftl.geometry.plane_of(block));
-    record.is_some_and(|record| !record.dead.is_empty() && record.dead.contains(&die()))
+    let Some(record) = record.filter(|record| !record.dead.is_empty()) else { return false };
+    let is_dead = |die: DieId| record.dead.contains(&die);
+    match ftl.features.members() {
+        None => is_dead(ftl.geometry.die_of(ftl.geometry.plane_of(block))),
+        Some(members) => {
+            let flash = members.flash();
+            let mut blocks = flash.blocks_of_superblock(block);
+            blocks.all(|block| is_dead(flash.die_of(flash.plane_of(block))))
+        }
+    }
+}
+
+/// Whether a page is on a dead die.
+fn is_dead_place(at: Ppn, ftl: &Ftl) -> bool {
+    let record = ftl.features.record.as_deref();
+    let Some(record) = record.filter(|record| !record.dead.is_empty()) else { return false };
+    record.dead.contains(&match ftl.features.members() {
+        None => ftl.geometry.die_of_page(at),
+        Some(members) => members.flash().die_of_page(at),
+    })
 }
 
 /// A planted bug: a place on a dead die is as good as none.
 fn is_forgotten(place: Option<Ppn>, ftl: &Ftl) -> bool {
-    let is_on_dead_die = |at| is_on_dead_die(ftl.geometry.block_of(at), ftl);
-    ftl.plant.is(Canary::ForgetsTheDead) && place.is_some_and(is_on_dead_die)
+    ftl.plant.is(Canary::ForgetsTheDead) && place.is_some_and(|at| is_dead_place(at, ftl))
 }
 
 /// Returns the blocks whose spare areas are all read, in the order in which they were opened. Those of dead dies, which
@@ -372,6 +402,9 @@ pub(in crate::ftl) fn erase_at_power_up(
     ftl: &mut Ftl,
 ) -> bool {
     lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
+    if let Some(stripes) = &mut ftl.features.stripes {
+        stripes.forget(block);
+    }
     plan.erases.push(Erasing { block, mode: ftl.blocks.mode(block) });
     match failing::erase_fails(block, false, ftl) {
         true => {

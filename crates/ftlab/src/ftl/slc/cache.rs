@@ -191,7 +191,8 @@ pub(in crate::ftl) fn returns_block(wanted: &Wanted, ftl: &Ftl) -> bool {
 
 /// Whether the cache could open another block in a plane.
 fn slc_has_block(plane: PlaneId, cache: &CacheState, ftl: &Ftl) -> bool {
-    !cache.planes[plane.at()].own_free.is_empty() || may_borrow(plane, cache, ftl)
+    let may_hold = !superblock::room::has_single_pages(plane, ftl);
+    may_hold && (!cache.planes[plane.at()].own_free.is_empty() || may_borrow(plane, cache, ftl))
 }
 
 /// Whether the cache may take one of a plane's free blocks.
@@ -242,6 +243,9 @@ pub(in crate::ftl) fn take_slc_page(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
 }
 
 fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
+    if superblock::room::has_single_pages(plane, ftl) {
+        return None;
+    }
     let may_borrow = may_borrow(plane, ftl.features.slc.as_ref()?, ftl);
     let own = ftl.features.slc.as_mut()?.planes[plane.at()].own_free.pop_front();
     let block = match own {
@@ -254,8 +258,10 @@ fn open_slc_block(plane: PlaneId, ftl: &mut Ftl) -> Option<()> {
     state.borrowed += u32::from(own.is_none());
     ftl.space.planes[plane.at()].open(WriteStream::SLC, block);
     ftl.blocks.open(block, WriteStream::SLC);
-    if ftl.features.superblock.is_some() {
-        superblock::room::leave_places_out(plane, WriteStream::SLC, block, 0, ftl);
+    if ftl.features.superblock.is_some()
+        && superblock::room::holds_nothing(plane, WriteStream::SLC, block, ftl)
+    {
+        return None;
     }
     if let Some(record) = &mut ftl.features.record
         && !ftl.plant.is(Canary::CacheOpenedUnseen)

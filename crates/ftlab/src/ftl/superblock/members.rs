@@ -237,6 +237,11 @@ impl Members {
             && (!self.span.has_parity || (0..self.span.planes).all(stripe_is_left))
     }
 
+    /// After a power cut: takes over which blocks are bad, from the lists of the device. Dead dies are found again.
+    pub(in crate::ftl) fn come_up(&mut self, before: Members) {
+        (self.bad, self.failing) = (before.bad, before.failing);
+    }
+
     pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
         let Members { flash: _, span: _, dead, any_dead: _, bad, failing } = self;
         dead.iter().for_each(|&dead| out.flag(dead));

@@ -70,11 +70,6 @@ pub(crate) fn erases_in_part(ftl: &Ftl) -> impl Iterator<Item = CommandId> {
 }
 
 impl Features {
-    /// Blocks of flash that a block of the volume has.
-    pub(in crate::ftl) fn blocks_of_superblock(&self) -> u32 {
-        self.superblock.as_ref().map_or(1, |state| state.width())
-    }
-
     /// Which blocks of superblocks hold pages; none without superblocks.
     pub(in crate::ftl) fn members(&self) -> Option<&Members> {
         self.superblock.as_ref().map(|state| &state.members)

@@ -4,7 +4,8 @@ use super::Members;
 use crate::ftl::gc::{VictimPolicy, VictimView};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Ftl, room};
-use crate::units::{BlockId, PlaneId};
+use crate::units::{BlockId, PlaneId, Ppn};
+use crate::verify::Canary;
 
 /// Flash pages that a block holds if it is opened now.
 pub(in crate::ftl) fn pages_to_fill(block: BlockId, ftl: &Ftl) -> u32 {
@@ -57,6 +58,9 @@ pub(in crate::ftl) fn leave_places_out(
     ftl: &mut Ftl,
 ) -> u32 {
     let (step, whole) = (ftl.geometry.units_per_page(), ftl.blocks.units_in(stream));
+    if ftl.plant.is(Canary::BadMemberFilled) {
+        return 0;
+    }
     let features = &mut ftl.features;
     let Some(state) = features.superblock.as_ref().filter(|state| state.members.any_lost()) else {
         return 0;
@@ -96,11 +100,57 @@ pub(in crate::ftl) fn after_place(
     next + leave_places_out(plane, stream, block, next, ftl)
 }
 
+/// A block was opened. Skips its first places if they hold no page. If none does, it is closed again.
+#[cold]
+pub(in crate::ftl) fn holds_nothing(
+    plane: PlaneId,
+    stream: WriteStream,
+    block: BlockId,
+    ftl: &mut Ftl,
+) -> bool {
+    let left_out = leave_places_out(plane, stream, block, 0, ftl);
+    let holds_nothing = left_out == ftl.blocks.units_in(stream);
+    if holds_nothing {
+        ftl.close(block);
+    }
+    holds_nothing
+}
+
+/// Whether stripes of a plane have a single page, because one die of its group is left. A block in SLC mode might have no
+/// place at all for data then, so there is no SLC cache any more.
+pub(in crate::ftl) fn has_single_pages(plane: PlaneId, ftl: &Ftl) -> bool {
+    let with_parity = |members: &&Members| members.span().has_parity && members.any_dead();
+    let members = ftl.features.members().filter(with_parity);
+    members.is_some_and(|members| members.alive(ftl.geometry.die_of(plane)) == 1)
+}
+
 /// The physical blocks of a block, without those that hold no pages.
 pub(crate) fn blocks_on_flash(block: BlockId, ftl: &Ftl) -> impl Iterator<Item = BlockId> {
     let own = ftl.features.superblock.is_none().then_some(block);
     let members = ftl.features.members().into_iter();
     own.into_iter().chain(members.flat_map(move |members| members.live_blocks(block)))
+}
+
+/// Checks that no page lies on a bad block.
+///
+/// # Errors
+/// One does.
+pub(in crate::ftl) fn audit(ftl: &Ftl) -> Result<(), String> {
+    let Some(members) = ftl.features.members().filter(|members| members.any_bad()) else {
+        return Ok(());
+    };
+    let flash = members.flash();
+    let blocks = (0..ftl.geometry.blocks()).map(BlockId::new);
+    let narrow = blocks.filter(|&block| !members.bad_of(block).is_empty());
+    let mut valid = narrow.flat_map(|block| ftl.blocks.valid_pages(&ftl.geometry, block));
+    let is_on_bad = |&at: &Ppn| {
+        let (block, member) = flash.superblock_of(flash.block_of(at));
+        members.bad_of(block).contains(&member)
+    };
+    match valid.find(is_on_bad) {
+        Some(at) => Err(format!("{at:?} lies on a block that was bad before")),
+        None => Ok(()),
+    }
 }
 
 /// Where a stream may write has changed on a plane, because its open block was skipped through to `next`.
