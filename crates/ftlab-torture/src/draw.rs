@@ -2,13 +2,19 @@
 //! the device small. The result is a TOML text; whatever the configuration's checks refuse is
 //! repaired as their remedies say, or removed.
 
+mod together;
+
 use std::collections::BTreeMap;
+
+pub use together::{SUPERBLOCKS, Together};
 
 use ftlab::config::{Config, Layer, Problem, all_options};
 use ftlab::engine::Stream;
 use ftlab::options::OptionInfo;
 use ftlab::options::value::ValueKind;
 use ftlab::units::SECTOR_BYTES;
+
+use together::TOGETHER;
 
 /// Options with their values as TOML, by path.
 pub type Settings = BTreeMap<&'static str, String>;
@@ -99,180 +105,6 @@ const SMALL: &[(&str, &[&str])] = &[
     ("cache.capacity", &["4KiB", "16KiB", "64KiB", "256KiB"]),
     ("cache.read.capacity", &["16KiB", "64KiB", "256KiB"]),
     ("cache.read.ahead", &["0", "1", "4"]),
-];
-
-/// Options that have an effect only in combination, with values to choose from.
-pub type Together = &'static [(&'static str, &'static [&'static str])];
-
-/// Superblocks, and what they need of others.
-pub const SUPERBLOCKS: Together = &[
-    ("ftl.superblock.policy", &["all", "groups"]),
-    ("ftl.superblock.dies", &["1", "2", "3"]),
-    ("ftl.mapping.policy", &["page"]),
-    ("ftl.placement.policy", &["dynamic"]),
-    ("ftl.over_provisioning", &["50%", "100%", "200%"]),
-    ("ftl.parity.policy", &["none"]),
-    ("ftl.gc.copyback", &["off"]),
-    ("nand.timing.policy", &["plain", "page-type", "by-cost", "ispp"]),
-    ("ftl.cost.policy", &["traditional", "queue-driven", "agcr"]),
-    ("ftl.cost.rewrite", &["off"]),
-    ("ftl.refresh.reads", &["none", "10", "50"]),
-    ("nand.endurance.policy", &["unlimited", "unlimited", "fixed", "weibull"]),
-    ("nand.faults.factory_bad", &["0%", "0%", "2%"]),
-    ("nand.faults.program_failures", &["0", "0", "1000000", "10000000"]),
-    ("nand.faults.erase_failures", &["0", "0", "10000000", "300000000"]),
-    ("nand.faults.schedule", &[""]),
-    ("nand.chips_per_channel", &["1", "2", "3"]),
-];
-
-/// Combinations that would hardly ever occur by chance: pages are packed only with the right mapping, placement and
-/// buffer, and pages get second parts only with spare capacity and without failures; blocks are padded, reads kept
-/// and holes left only in small buffers; few loads meet a pause or a throttle; a map on flash has several pages only
-/// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
-/// if data ages; parity and superblocks are over groups of dies; completions are coalesced
-/// by number and time.
-const TOGETHER: [Together; 16] = [
-    SUPERBLOCKS,
-    &[
-        ("ftl.superblock.policy", &["all", "groups"]),
-        ("ftl.superblock.dies", &["2", "3"]),
-        ("ftl.parity.policy", &["none", "none", "dies"]),
-        ("ftl.parity.width", &["2", "3"]),
-        ("ftl.placement.policy", &["dynamic"]),
-        ("ftl.over_provisioning", &["50%", "100%", "200%"]),
-        ("ftl.gc.copyback", &["off"]),
-        ("ftl.recovery.policy", &["none"]),
-        ("ftl.cost.rewrite", &["off"]),
-        (
-            "nand.faults.schedule",
-            &["2ms: die 0 dies", "9ms: die 1 dies", "1ms: next program of block 3 fails"],
-        ),
-        ("nand.chips_per_channel", &["2", "3"]),
-    ],
-    &[
-        ("ftl.parity.policy", &["dies"]),
-        ("ftl.parity.width", &["2", "3", "4"]),
-        ("ftl.superblock.policy", &["none", "groups"]),
-        ("ftl.superblock.dies", &["2", "3", "4"]),
-        ("ftl.mapping.policy", &["page", "page", "reconstruction"]),
-        ("ftl.placement.policy", &["dynamic"]),
-        ("ftl.over_provisioning", &["50%", "100%", "200%"]),
-        ("ftl.slc_cache.policy", &["none", "static", "dynamic", "hybrid"]),
-        ("ftl.slc_cache.blocks", &["1", "2"]),
-        ("ftl.gc.copyback", &["off"]),
-        ("ftl.recovery.policy", &["none"]),
-        ("ftl.cost.rewrite", &["off"]),
-        ("nand.timing.policy", &["plain", "plain", "by-cost", "ispp"]),
-        ("nand.chips_per_channel", &["2", "3"]),
-        ("nand.dies_per_chip", &["2"]),
-    ],
-    &[
-        ("ftl.mapping.policy", &["reconstruction"]),
-        ("ftl.mapping.entries", &["15%", "100%"]),
-        ("ftl.mapping.unit", &["4KiB", "flash-page"]),
-        ("ftl.placement.policy", &["dynamic"]),
-        ("ftl.over_provisioning", &["100%", "200%", "300%"]),
-        ("nand.blocks_per_plane", &["14", "18"]),
-        ("nand.page_size", &["4KiB", "8KiB", "16KiB"]),
-        ("nand.endurance.policy", &["unlimited"]),
-        ("nand.faults.factory_bad", &["0%"]),
-        ("nand.faults.program_failures", &["0"]),
-        ("nand.faults.erase_failures", &["0"]),
-        ("ftl.slc_cache.policy", &["none"]),
-        ("cache.policy", &["prlru"]),
-        ("cache.pack", &["tail", "after-temperature"]),
-        ("cache.keep_reads", &["on", "off"]),
-        ("cache.capacity", &["32KiB", "64KiB"]),
-    ],
-    &[
-        ("ftl.mapping.policy", &["reconstruction"]),
-        ("ftl.mapping.entries", &["15%", "100%"]),
-        ("ftl.mapping.unit", &["4KiB", "flash-page"]),
-        ("ftl.placement.policy", &["dynamic"]),
-        ("ftl.over_provisioning", &["100%", "200%", "300%"]),
-        ("nand.blocks_per_plane", &["14", "18"]),
-        ("nand.page_size", &["4KiB", "8KiB", "16KiB"]),
-        ("cache.policy", &["prlru-adaptive"]),
-        ("cache.keep_reads", &["on", "off"]),
-        ("cache.capacity", &["32KiB", "64KiB"]),
-    ],
-    &[("cache.policy", &["bplru"]), ("cache.capacity", &["16KiB", "64KiB"])],
-    &[
-        ("cache.policy", &["append"]),
-        ("cache.capacity", &["32KiB", "64KiB"]),
-        ("cache.append_together", &["1", "3", "16"]),
-        ("firmware.page", &["0ns", "21us"]),
-        ("firmware.write_back", &["waits", "goes-on"]),
-        ("host.outstanding", &["1", "4"]),
-    ],
-    &[
-        ("host.link.interface", &["pcie-1x1", "sata-1", "sata-3"]),
-        ("host.link.commands", &["on", "off"]),
-        ("host.command_time", &["0ns", "2us", "50us"]),
-        ("firmware.cores", &["1", "2", "4"]),
-        ("firmware.page", &["0ns", "20us"]),
-        ("host.completion_time", &["0ns", "3us"]),
-        ("host.interrupt.coalesce", &["1", "2", "5"]),
-        ("host.interrupt.coalesce_time", &["0ns", "100us"]),
-        ("host.interrupt.delay", &["0ns", "5us"]),
-        ("controller.dram.bandwidth", &["none", "20MB/s", "1GB/s"]),
-    ],
-    &[("scheduler.policy", &["read-first"]), ("scheduler.suspend", &["program-and-erase"])],
-    &[
-        ("ftl.mapping.policy", &["bast", "fast", "fast", "nftl"]),
-        ("ftl.merge.throttle", &["1", "2", "1"]),
-        ("cache.policy", &["none"]),
-    ],
-    &[
-        ("ftl.mapping.policy", &["dftl"]),
-        ("ftl.mapping.unit", &["512B", "2KiB"]),
-        ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
-        ("ftl.mapping.host_memory", &["none", "64B", "1KiB"]),
-        ("nand.page_size", &["2KiB"]),
-        ("nand.codeword", &["512B"]),
-        ("nand.blocks_per_plane", &["16", "24"]),
-        ("ftl.over_provisioning", &["30%", "100%"]),
-        ("nand.endurance.policy", &["unlimited", "unlimited", "fixed", "weibull"]),
-        ("nand.faults.factory_bad", &["0%", "0%", "1%"]),
-        ("nand.faults.program_failures", &["0", "0", "1000000", "10000000"]),
-        ("nand.faults.erase_failures", &["0", "0", "10000000", "300000000"]),
-        ("ftl.slc_cache.policy", &["none", "none", "static", "dynamic", "hybrid"]),
-        ("ftl.slc_cache.blocks", &["1", "2"]),
-        ("ftl.slc_cache.when_full", &["bypass", "fold"]),
-    ],
-    &[
-        ("nand.timing.policy", &["by-cost"]),
-        ("ftl.cost.policy", &["agcr"]),
-        ("ftl.slc_cache.policy", &["none"]),
-        ("cache.policy", &["none"]),
-        ("cache.read.policy", &["none"]),
-    ],
-    &[
-        ("nand.timing.policy", &["by-cost"]),
-        ("ftl.cost.policy", &["agcr"]),
-        ("ftl.placement.policy", &["dynamic"]),
-        ("cache.policy", &["lru"]),
-        ("cache.capacity", &["16KiB", "64KiB"]),
-    ],
-    &[("cache.policy", &["2qw-clock"]), ("cache.write_weight", &["0", "1", "5"])],
-    &[
-        ("ftl.slc_cache.policy", &["static", "dynamic", "hybrid"]),
-        ("ftl.slc_cache.blocks", &["1", "2"]),
-        ("ftl.over_provisioning", &["50%", "100%"]),
-        ("nand.blocks_per_plane", &["16", "24"]),
-        ("nand.endurance.policy", &["unlimited", "fixed", "weibull"]),
-        ("nand.faults.factory_bad", &["0%", "1%"]),
-        ("nand.faults.program_failures", &["0", "1000000", "10000000"]),
-        ("nand.faults.erase_failures", &["0", "10000000", "300000000"]),
-        ("nand.faults.schedule", &["", "", "2ms: die 0 dies"]),
-    ],
-    &[
-        ("nand.timing.policy", &["ispp"]),
-        ("nand.timing.age_at_least", &["0%"]),
-        ("ftl.mapping.policy", &["page", "page", "dftl", "reconstruction"]),
-        ("ftl.refresh.when", &["before-retries", "before-loss"]),
-        ("ftl.refresh.period", &["1d", "3d"]),
-    ],
 ];
 
 /// How many of a hundred devices get such a combination.

@@ -65,6 +65,9 @@ pub struct Facts {
     end: Option<u8>,
     weak: Option<u64>,
     giving_up: Vec<u32>,
+    /// Bad blocks of superblocks and stripes, as the device understands them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    superblocks: Vec<u8>,
     /// What the drive counts over its life.
     pub life: LifeCounts,
 }
@@ -89,6 +92,7 @@ impl Facts {
             end: end.map(|number| number as u8),
             weak: kept.weak,
             giving_up: kept.giving_up.iter().map(|block| block.get()).collect(),
+            superblocks: kept.superblocks.clone(),
             life,
         }
     }
@@ -108,6 +112,7 @@ impl Facts {
             end: end.flatten(),
             weak: self.weak,
             giving_up: self.giving_up.iter().copied().map(BlockId::new).collect(),
+            superblocks: self.superblocks.clone(),
         })
     }
 }

@@ -181,9 +181,14 @@ fn verify_blocks(laws: &FlashLaws, on: &Base<impl Probe, impl Contents>) {
         let bad = matches!(state, BlockState::Bad | BlockState::Dead);
         for (on_flash, known) in held(block, on) {
             let seen = laws.held(on_flash);
-            let pages = if leaves_out { known.pages.max(seen.pages) } else { seen.pages };
+            // A block whose pages are all skipped has no mode.
+            let (pages, mode) = match leaves_out {
+                true if seen.pages == 0 => (known.pages, known.mode),
+                true => (known.pages.max(seen.pages), seen.mode),
+                false => (seen.pages, seen.mode),
+            };
             assert!(
-                bad || known == HeldBlock { pages, ..seen },
+                bad || known == HeldBlock { pages, mode, ..seen },
                 "the FTL expects {on_flash:?} to be {known:?}, but it is {seen:?}"
             );
         }

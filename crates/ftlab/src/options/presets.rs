@@ -41,6 +41,7 @@ pub const fn devices() -> &'static [Preset] {
         "cosmos-openssd",
         "cosmos-openssd-stock",
         "agcr",
+        "everything",
     ]
 }
 

@@ -1,11 +1,13 @@
 //! Superblocks: amplification as the mean field has it for blocks of their size, writes at what dies can take while
-//! collection goes on, and erases of whole superblocks.
+//! collection goes on, erases of whole superblocks, and superblocks that lack blocks.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
+use ftlab::ftl::BlockState;
 use ftlab::host::{Host, Op};
 use ftlab::nand::Kind;
 use ftlab::scheduler::Origin;
+use ftlab::units::{BlockId, DieId};
 
 use crate::common::{ERASE, PROGRAM, READ, Spec, closed_loop, fill, request};
 use crate::write_amplification::{STOP, mean_field, planes};
@@ -115,4 +117,91 @@ fn a_superblock_is_erased_at_once() {
     assert_eq!(erases, u64::from(superblocks * DIES * PLANES), "all blocks of each");
     let joined = device.flash().overlaps().multi_plane[Kind::Erase as usize];
     assert_eq!(joined, u64::from(superblocks * DIES), "two planes at once");
+}
+
+/// Erases of blocks of flash so far.
+fn erases(device: &Device) -> u64 {
+    device.flash().done().iter().map(|of| of[Kind::Erase as usize]).sum()
+}
+
+/// An erase of one block fails: its superblock goes on without it, and holds as many pages less as a block has. Programs of
+/// every other one go round all blocks, so each block takes an eighth of them, and the bad one none.
+#[test]
+fn a_superblock_goes_on_without_a_bad_block() {
+    let bad = 37;
+    let spec = planes(spec(), 24, 4, 100)
+        .set("nand.faults.schedule", format!("[\"1ns: next erase of block {bad} fails\"]"));
+    let mut device = assemble(spec.setup());
+    let mut stream = Stream::new(5, "pages");
+    fill(&mut device, 64, 0..spec.logical_pages(), 8);
+    write(&mut device, &spec, &mut stream, 20 * u64::from(spec.logical_pages()));
+    let superblock = device.ftl().superblock().expect("there are some");
+    let found: Vec<BlockId> = superblock.members().bad_blocks().collect();
+    assert_eq!(found, [BlockId::new(bad)]);
+    let losses = *device.ftl().life().expect("an erase may fail").losses();
+    assert_eq!((losses.grown_bad, losses.erase_failures), (1, 0), "the schedule is no chance");
+    let (of, _) = superblock.members().flash().superblock_of(BlockId::new(bad));
+    let blocks = device.ftl().blocks();
+    assert_ne!(blocks.state(of), BlockState::Bad, "it is narrower, and in use");
+    assert!(blocks.erases(of) > 2 && device.end_of_life().is_none());
+    // The failed erase was made; later ones of its superblock spare the block.
+    let told = u64::from(blocks.all_erases().sum::<u32>()) * u64::from(DIES * PLANES);
+    assert_eq!(superblock.spared_erases(), u64::from(blocks.erases(of) - 1));
+    assert_eq!(erases(&device), told - superblock.spared_erases());
+    device.audit().expect("nothing lies on the bad block");
+}
+
+/// A superblock of which more than half the blocks are bad is retired.
+#[test]
+fn a_superblock_with_few_good_blocks_is_retired() {
+    let spec = planes(spec(), 24, 4, 100);
+    let (blocks, members) = (24, DIES * PLANES);
+    // The blocks of superblock 3, one on each plane.
+    let fails = (0..=members / 2)
+        .map(|plane| format!("\"1ns: next erase of block {} fails\"", plane * blocks + 3));
+    let schedule = format!("[{}]", fails.collect::<Vec<_>>().join(", "));
+    let spec = spec.set("nand.faults.schedule", schedule);
+    let mut device = assemble(spec.setup());
+    let mut stream = Stream::new(6, "pages");
+    fill(&mut device, 64, 0..spec.logical_pages(), 8);
+    write(&mut device, &spec, &mut stream, 20 * u64::from(spec.logical_pages()));
+    assert_eq!(device.ftl().blocks().state(BlockId::new(3)), BlockState::Bad);
+    let losses = *device.ftl().life().expect("an erase may fail").losses();
+    assert_eq!(losses.grown_bad, members / 2 + 1, "the good ones are out of use, and not bad");
+    assert!(device.end_of_life().is_none());
+}
+
+/// Without parity the data of a dead die is lost, and its superblocks go on with three quarters of their blocks.
+#[test]
+fn superblocks_go_on_without_a_dead_die() {
+    let spec = planes(spec(), 24, 4, 200).set("nand.faults.schedule", "[\"1s: die 1 dies\"]");
+    let mut device = assemble(spec.setup());
+    let mut stream = Stream::new(7, "pages");
+    fill(&mut device, 64, 0..spec.logical_pages(), 8);
+    device.advance_until(ftlab::units::SimTime(1_000_000_000), &mut Vec::new());
+    write(&mut device, &spec, &mut stream, 10 * u64::from(spec.logical_pages()));
+    assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(1)]);
+    assert!(device.ftl().dead_dies().is_empty(), "its group goes on");
+    assert!(device.end_of_life().is_none());
+    device.audit().expect("it is sound");
+    let before = device.flash().hazards().map_or(0, |hazards| hazards.counts().on_dead_dies);
+    write(&mut device, &spec, &mut stream, 1_000);
+    let after = device.flash().hazards().map_or(0, |hazards| hazards.counts().on_dead_dies);
+    assert!(after - before < 200, "only what is left there is still read");
+}
+
+/// The pages of parity of a row are on one die, and share a multi-plane program as those of data do.
+#[test]
+fn parity_of_a_row_shares_a_program() {
+    let spec = planes(spec(), 24, 4, 100).with("ftl.parity.policy = dies\nftl.parity.width = 4");
+    let mut device = assemble(spec.setup());
+    let rows = 8;
+    let data = u64::from((DIES - 1) * PLANES) * rows;
+    fill(&mut device, 64, 0..data as u32, data as u32 * 8);
+    let parity = device.ftl().stripes().expect("there is parity").counts().programs;
+    assert_eq!(parity, u64::from(PLANES) * rows, "one page for each stripe");
+    let programs: u64 = device.flash().done().iter().map(|of| of[Kind::Program as usize]).sum();
+    assert_eq!(programs, data + parity);
+    let joined = device.flash().overlaps().multi_plane[Kind::Program as usize];
+    assert_eq!(2 * joined, programs, "each program is shared");
 }

@@ -175,6 +175,19 @@ fn kills_with_superblocks() {
     survives("tiny", &[&BUFFERED[..], &sets].concat());
 }
 
+#[test]
+fn kills_with_parity_and_bad_blocks() {
+    let sets = [
+        "ftl.parity.policy=dies",
+        "ftl.parity.width=2",
+        "ftl.placement.policy=dynamic",
+        "ftl.over_provisioning=100%",
+        "nand.dies_per_chip=2",
+        "nand.faults.erase_failures=10000000",
+    ];
+    survives("tiny", &[&BUFFERED[..], &sets].concat());
+}
+
 /// A drive whose first start was interrupted anywhere starts as if it were new.
 #[test]
 fn the_first_start_is_interrupted() {

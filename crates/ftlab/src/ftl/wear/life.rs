@@ -298,7 +298,9 @@ impl Life {
         if self.is_native(block, geometry) {
             let plane = geometry.plane_of(block);
             self.good[plane.at()] -= 1;
-            self.lacking[plane.at()] -= bad * self.pages_of_bad;
+            // While a device comes up, blocks that were bad before are not counted yet.
+            let lacking = &mut self.lacking[plane.at()];
+            *lacking = lacking.saturating_sub(bad * self.pages_of_bad);
         }
     }
 
