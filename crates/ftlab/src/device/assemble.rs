@@ -486,7 +486,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         flash.leave_pages_out();
     }
     let rewrites = setup.ftl.cost.as_ref().and_then(|cost| cost.rewrites);
-    let rewriter = rewrites.map(|limit| Box::new(Rewriter::new(limit, geometry)));
+    let rewriter = rewrites.map(|limit| Box::new(Rewriter::new(limit, flash.geometry())));
     let on_flash = setup.ftl.mapping.dftl().is_some();
     let pools = setup.ftl.placement.pools();
     let journal = match setup.merger {

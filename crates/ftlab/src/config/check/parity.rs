@@ -29,12 +29,6 @@ impl Checker<'_, '_> {
                 "\"none\"",
                 "recovery from power cuts is not modelled",
             ),
-            clash(
-                self.rewrites(),
-                "ftl.cost.rewrite",
-                "\"off\"",
-                "pages would be rewritten die by die, but stripes are filled round all of theirs",
-            ),
         ];
         let common = clashes_with_filling("stripe", self.options);
         refuse_clashes(self, (POLICY, "parity across dies"), common.into_iter().chain(own));

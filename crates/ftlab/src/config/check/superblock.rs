@@ -16,20 +16,12 @@ impl Checker<'_, '_> {
         };
         self.groups_of(span.dies, dies);
         let ftl = &self.options.ftl;
-        let own = [
-            clash(
-                ftl.gc.copyback.is_on(),
-                "ftl.gc.copyback",
-                "\"off\"",
-                "copies go to whatever die is next, so that their data has to leave its own",
-            ),
-            clash(
-                self.rewrites(),
-                "ftl.cost.rewrite",
-                "\"off\"",
-                "pages would be rewritten die by die, but superblocks are filled round all of theirs",
-            ),
-        ];
+        let own = [clash(
+            ftl.gc.copyback.is_on(),
+            "ftl.gc.copyback",
+            "\"off\"",
+            "copies go to whatever die is next, so that their data has to leave its own",
+        )];
         let common = clashes_with_filling("superblock", self.options);
         refuse_clashes(self, (POLICY, "superblocks"), common.into_iter().chain(own));
     }
