@@ -158,6 +158,7 @@ const TOGETHER: [Together; 17] = [
         ("ftl.over_provisioning", &["50%", "100%", "200%"]),
         ("ftl.slc_cache.policy", &["none", "static", "dynamic", "hybrid"]),
         ("ftl.slc_cache.blocks", &["1", "2"]),
+        ("ftl.slc_cache.fold_inside", &["off"]),
         ("ftl.gc.copyback", &["off"]),
         ("ftl.recovery.policy", &["none"]),
         ("nand.timing.policy", &["plain", "plain", "by-cost", "ispp"]),

@@ -236,6 +236,7 @@ fn slc(options: &Options, parts: &Parts<'_>) -> SlcSetup {
         when_full: rules.when_full,
         fold_after_idle: rules.fold_when_idle.is_on().then_some(rules.fold_after_idle),
         bits: options.nand.cell.bits(),
+        fold_inside: rules.fold_inside.is_on(),
     }
 }
 

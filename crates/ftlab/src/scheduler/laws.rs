@@ -312,7 +312,7 @@ impl FlashLaws {
             Kind::Erase => self.erases(a, mode, resumed),
             Kind::Copyback => {
                 self.reads(source.expect("a copyback has a source"), mode, a);
-                self.programs(a, mode, resumed);
+                self.programs(a, CellMode::Native, resumed);
             }
         }
     }
