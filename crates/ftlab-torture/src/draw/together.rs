@@ -14,7 +14,7 @@ pub const SUPERBLOCKS: Together = &[
     ("ftl.gc.copyback", &["off"]),
     ("nand.timing.policy", &["plain", "page-type", "by-cost", "ispp"]),
     ("ftl.cost.policy", &["traditional", "queue-driven", "agcr"]),
-    ("ftl.cost.rewrite", &["off"]),
+    ("ftl.cost.rewrite", &["on", "on", "off"]),
     ("ftl.refresh.reads", &["none", "10", "50"]),
     ("nand.endurance.policy", &["unlimited", "unlimited", "fixed", "weibull"]),
     ("nand.faults.factory_bad", &["0%", "0%", "2%"]),
@@ -30,7 +30,7 @@ pub const SUPERBLOCKS: Together = &[
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
 /// if data ages; parity and superblocks are over groups of dies; completions are coalesced
 /// by number and time.
-pub(super) const TOGETHER: [Together; 16] = [
+pub(super) const TOGETHER: [Together; 17] = [
     SUPERBLOCKS,
     &[
         ("ftl.superblock.policy", &["all", "groups"]),
@@ -41,7 +41,6 @@ pub(super) const TOGETHER: [Together; 16] = [
         ("ftl.over_provisioning", &["50%", "100%", "200%"]),
         ("ftl.gc.copyback", &["off"]),
         ("ftl.recovery.policy", &["none"]),
-        ("ftl.cost.rewrite", &["off"]),
         (
             "nand.faults.schedule",
             &["2ms: die 0 dies", "9ms: die 1 dies", "1ms: next program of block 3 fails"],
@@ -58,9 +57,9 @@ pub(super) const TOGETHER: [Together; 16] = [
         ("ftl.over_provisioning", &["50%", "100%", "200%"]),
         ("ftl.slc_cache.policy", &["none", "static", "dynamic", "hybrid"]),
         ("ftl.slc_cache.blocks", &["1", "2"]),
+        ("ftl.slc_cache.fold_inside", &["off"]),
         ("ftl.gc.copyback", &["off"]),
         ("ftl.recovery.policy", &["none"]),
-        ("ftl.cost.rewrite", &["off"]),
         ("nand.timing.policy", &["plain", "plain", "by-cost", "ispp"]),
         ("nand.chips_per_channel", &["2", "3"]),
         ("nand.dies_per_chip", &["2"]),
@@ -145,6 +144,24 @@ pub(super) const TOGETHER: [Together; 16] = [
         ("ftl.slc_cache.policy", &["none"]),
         ("cache.policy", &["none"]),
         ("cache.read.policy", &["none"]),
+    ],
+    // Rewrites that go to other dies.
+    &[
+        ("nand.timing.policy", &["by-cost"]),
+        ("ftl.cost.policy", &["agcr"]),
+        ("ftl.cost.rewrite", &["on"]),
+        ("ftl.mapping.policy", &["page"]),
+        ("ftl.placement.policy", &["dynamic"]),
+        ("ftl.superblock.policy", &["none", "groups", "all"]),
+        ("ftl.superblock.dies", &["2", "3"]),
+        ("ftl.parity.policy", &["none", "dies"]),
+        ("ftl.parity.width", &["2", "3"]),
+        ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+        ("ftl.gc.copyback", &["off"]),
+        ("ftl.slc_cache.policy", &["none"]),
+        ("cache.policy", &["none"]),
+        ("cache.read.policy", &["none"]),
+        ("nand.chips_per_channel", &["2", "3"]),
     ],
     &[
         ("nand.timing.policy", &["by-cost"]),

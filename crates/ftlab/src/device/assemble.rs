@@ -236,6 +236,7 @@ fn slc(options: &Options, parts: &Parts<'_>) -> SlcSetup {
         when_full: rules.when_full,
         fold_after_idle: rules.fold_when_idle.is_on().then_some(rules.fold_after_idle),
         bits: options.nand.cell.bits(),
+        fold_inside: rules.fold_inside.is_on(),
     }
 }
 
@@ -486,7 +487,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         flash.leave_pages_out();
     }
     let rewrites = setup.ftl.cost.as_ref().and_then(|cost| cost.rewrites);
-    let rewriter = rewrites.map(|limit| Box::new(Rewriter::new(limit, geometry)));
+    let rewriter = rewrites.map(|limit| Box::new(Rewriter::new(limit, flash.geometry())));
     let on_flash = setup.ftl.mapping.dftl().is_some();
     let pools = setup.ftl.placement.pools();
     let journal = match setup.merger {

@@ -334,6 +334,7 @@ impl Ftl {
             self.health.dead.is_some(),
             self.features.refresh.is_some(),
             self.features.regulation.is_some(),
+            self.features.slc.as_ref().is_some_and(|cache| cache.folds_inside()),
             self.features.record.is_some(),
             self.health.read_only,
             !self.health.failed.is_empty(),

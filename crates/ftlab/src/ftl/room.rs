@@ -180,6 +180,23 @@ pub(in crate::ftl) fn writable_mut(stream: WriteStream, ftl: &mut Ftl) -> Option
     }
 }
 
+/// The flash page that [`take_page`] takes next. Opens a block for it if necessary.
+pub(in crate::ftl) fn next_place(
+    plane: PlaneId,
+    stream: WriteStream,
+    reserve: u32,
+    ftl: &mut Ftl,
+) -> Option<Ppn> {
+    let whole = ftl.geometry.units_per_block();
+    if !ftl.space.planes[plane.at()].has_room(stream, whole) {
+        open_block::<{ skills::ALL }>(plane, stream, reserve, ftl)?;
+        refresh_writable::<{ skills::ALL }>(plane, ftl);
+    }
+    let mut open = ftl.space.planes[plane.at()].open_blocks();
+    let (_, block, unit) = open.find(|&(of, _, next)| of == stream && next < whole)?;
+    Some(ftl.geometry.page_at(block, unit))
+}
+
 /// Opens a block and takes its first flash page.
 #[cold]
 fn first_page<const S: Skills>(

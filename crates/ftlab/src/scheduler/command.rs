@@ -143,7 +143,7 @@ pub struct Command {
     pub page: Ppn,
     /// The flash page that a copyback senses, or that a merge copies.
     pub source: Option<Ppn>,
-    /// The mode of the cells of its block.
+    /// The mode of the cells of its block. A copyback senses in it, and programs at full density.
     pub mode: CellMode,
     /// What it meets in the cells.
     pub found: CellFindings,

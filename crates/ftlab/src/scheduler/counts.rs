@@ -56,14 +56,15 @@ counters! {
 }
 
 impl CostCounts {
-    /// Counts a command that is done, unless its cells hold one bit.
+    /// Counts a command that is done, except what it does to cells that hold one bit.
     pub(super) fn count(&mut self, command: &Command) {
-        if command.mode != CellMode::Native {
+        let Command { kind, origin, found, mode, .. } = *command;
+        let is_native = mode == CellMode::Native;
+        if !is_native && kind != Kind::Copyback {
             return;
         }
-        let Command { kind, origin, found, .. } = *command;
         let CellFindings { effort, unreadable, from_before, .. } = found;
-        if matches!(kind, Kind::Read | Kind::Copyback) {
+        if is_native && matches!(kind, Kind::Read | Kind::Copyback) {
             self.reads[origin as usize][effort.at().min(EFFORTS - 1)] += 1;
             self.retries += effort.retries();
             self.unreadable += u64::from(unreadable);

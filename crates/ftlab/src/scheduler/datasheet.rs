@@ -61,14 +61,15 @@ impl Datasheet {
     #[inline(always)]
     pub(super) fn in_cells(&self, command: &Command) -> Nanos {
         let Command { kind, page, source, mode, found: CellFindings { effort, .. }, .. } = *command;
-        let program = ProgramOf { page, mode, class: command.class() };
+        let class = command.class();
         match kind {
             Kind::Read => self.timing.read(&self.geometry, &ReadOf { page, mode, effort }),
-            Kind::Program => self.timing.program(&self.geometry, &program),
+            Kind::Program => self.timing.program(&self.geometry, &ProgramOf { page, mode, class }),
             Kind::Erase => self.timing.erase(mode),
             Kind::Copyback => {
-                let page = source.expect("a copyback has a source");
-                let read = ReadOf { page, mode, effort };
+                let source = source.expect("a copyback has a source");
+                let read = ReadOf { page: source, mode, effort };
+                let program = ProgramOf { page, mode: CellMode::Native, class };
                 self.timing.read(&self.geometry, &read)
                     + self.timing.program(&self.geometry, &program)
             }
@@ -133,7 +134,7 @@ impl Datasheet {
             Kind::Program => self.timing.program(&self.geometry, &ProgramOf { page, mode, class }),
             Kind::Copyback => {
                 let read = self.price_of(Kind::Read, page, mode);
-                read + self.price_of(Kind::Program, page, mode)
+                read + self.price_of(Kind::Program, page, CellMode::Native)
             }
             Kind::Erase => self.timing.erase(mode),
         }

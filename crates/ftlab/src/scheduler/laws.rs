@@ -14,6 +14,7 @@ use super::command::{Command, CommandId, Origin};
 use super::probe::Activity;
 use crate::nand::timing;
 use crate::nand::{Abilities, CacheOps, CellMode, Kind, MultiPlane, PauseCost, Programmed};
+use crate::scheduler::ServiceId;
 use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
@@ -249,7 +250,10 @@ impl FlashLaws {
 
     /// Records the arrival of a command at its die, which has `load` others that wait or run.
     pub(crate) fn submitted(&mut self, id: CommandId, now: SimTime, command: &Command, load: u32) {
-        let cuts_in = command.origin == Origin::Rewrite && load > 0;
+        // What stripes add goes with their pages, to other dies.
+        let cuts_in = command.origin == Origin::Rewrite
+            && command.owner.service == ServiceId::REWRITER
+            && load > 0;
         assert!(
             !cuts_in,
             "a rewrite comes to a die that has {load} other things to do: {command:?}"
@@ -308,7 +312,7 @@ impl FlashLaws {
             Kind::Erase => self.erases(a, mode, resumed),
             Kind::Copyback => {
                 self.reads(source.expect("a copyback has a source"), mode, a);
-                self.programs(a, mode, resumed);
+                self.programs(a, CellMode::Native, resumed);
             }
         }
     }

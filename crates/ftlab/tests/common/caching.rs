@@ -19,8 +19,9 @@ fn slc() -> impl Strategy<Value = Text> {
         ("tlc", r#"["40us", "55us", "85us"]"#, r#"["300us", "700us", "1900us"]"#),
         ("qlc", r#"["40us", "55us", "70us", "85us"]"#, r#"["300us", "700us", "1200us", "1900us"]"#),
     ]);
-    (select(caches), 1u32..=3, 0u32..=3, most, full, idle, cells).prop_map(
-        |(policy, blocks, free, most, full, idle, (cell, read, program))| {
+    let inside = select(vec!["off", "on"]);
+    (select(caches), 1u32..=3, 0u32..=3, most, full, (idle, inside), cells).prop_map(
+        |(policy, blocks, free, most, full, (idle, inside), (cell, read, program))| {
             let folds = if idle.is_some() { "on" } else { "off" };
             format!(
                 "nand.cell = {cell}
@@ -32,6 +33,7 @@ fn slc() -> impl Strategy<Value = Text> {
                 ftl.slc_cache.most_borrowed = {most}
                 ftl.slc_cache.when_full = {full}
                 ftl.slc_cache.fold_when_idle = {folds}
+                ftl.slc_cache.fold_inside = {inside}
                 ftl.slc_cache.fold_after_idle = {}",
                 idle.unwrap_or("100ms")
             )

@@ -435,6 +435,7 @@ fn what_parity_across_dies_can_not_have() {
         "ftl.mapping.policy=dftl",
         "ftl.placement.policy=static",
         "ftl.slc_cache.policy=hybrid",
+        "ftl.slc_cache.fold_inside=on",
         "ftl.gc.copyback=on",
         "nand.multi_plane.program=on",
         "nand.timing.policy=by-cost",
@@ -443,6 +444,20 @@ fn what_parity_across_dies_can_not_have() {
     insta::assert_snapshot!(error(&with_sets("tiny", &all)));
     let right = ["ftl.parity.policy=dies", "ftl.placement.policy=dynamic"];
     assert!(Config::load(&with_sets("tiny", &right)).is_ok());
+}
+
+/// Copies of superblocks leave their die.
+#[test]
+fn superblocks_are_not_folded_inside_the_die() {
+    let sets = [
+        "ftl.superblock.policy=all",
+        "ftl.slc_cache.policy=hybrid",
+        "ftl.slc_cache.fold_inside=on",
+        "ftl.over_provisioning=200%",
+    ];
+    let error = error(&with_sets("tiny", &sets));
+    let remedy = "set ftl.slc_cache.fold_inside to \"off\", or ftl.superblock.policy to \"none\"";
+    assert_eq!(error.problems.iter().map(|problem| &problem.remedy).collect::<Vec<_>>(), [remedy]);
 }
 
 /// The name proposed for an unknown key.

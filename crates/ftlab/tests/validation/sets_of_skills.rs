@@ -29,6 +29,7 @@ fn cut_down(spec: Spec, set: Skills) -> Spec {
         "ftl.gc.preemptible",
         "ftl.gc.copies_per_write",
         "ftl.gc.copyback",
+        "ftl.slc_cache.fold_inside",
     ];
     let packs = spec.config().options.cache.policy.packs();
     let spec = spec.without(|path| others.iter().any(|other| path.starts_with(other)));

@@ -8,6 +8,7 @@ use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::gc::Purpose;
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
+use ftlab::nand::Kind;
 use ftlab::units::{Nanos, PlaneId, SimTime};
 
 use crate::common::caching::small;
@@ -124,6 +125,113 @@ fn folding_in_the_foreground_costs_both_programs() {
     let (folded, copied) = folds(&device);
     assert!(copied <= folded * u64::from(SLC_PAGES) && folded + 1 >= blocks);
     assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+/// Folding within the die saves both transfers of each page.
+#[test]
+fn folding_within_the_die_saves_the_bus() {
+    let spec = in_the_foreground().set("ftl.slc_cache.fold_inside", "on");
+    let mut device = assemble(spec.setup());
+    write(&mut device, 0..2 * SLC_PAGES);
+    let (pages, start) = (u64::from(spec.logical_pages() - 2 * SLC_PAGES), device.now());
+    write(&mut device, 2 * SLC_PAGES..spec.logical_pages());
+    let took = (device.now() - start).0 as f64;
+    let page = BUS + ONE_BIT.program + ONE_BIT.read + PROGRAM;
+    let blocks = pages / u64::from(SLC_PAGES);
+    let expected = (pages * page.0 + blocks * ONE_BIT.erase.0) as f64;
+    let off = took / expected - 1.0;
+    println!("expected {expected} ns, took {took} ns, {:+.2} %", 100.0 * off);
+    assert!(off.abs() < 1.5 / blocks as f64, "{took} instead of {expected}");
+    let busy: u64 = device.flash().channel_busy(device.now()).map(|busy| busy.0).sum();
+    assert_eq!(busy, u64::from(spec.logical_pages()) * BUS.0, "only what the host wrote");
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+/// Each page leaves the cache at its time, to the nanosecond: a read of one bit and a native program, over the bus with two
+/// transfers between them. Each block of four is erased before the next is folded.
+#[test]
+fn a_page_is_folded_in_a_read_and_a_program() {
+    let idle = Nanos(30_000_000);
+    let spec = folding("static", "30ms").set("ftl.gc.copies_in_flight", 1);
+    for (inside, page) in
+        [("on", ONE_BIT.read + PROGRAM), ("off", ONE_BIT.read + BUS + BUS + PROGRAM)]
+    {
+        let mut device = assemble(spec.clone().set("ftl.slc_cache.fold_inside", inside).setup());
+        write(&mut device, 0..2 * SLC_PAGES);
+        let began = device.now() + idle;
+        for folded in 1..=u64::from(2 * SLC_PAGES) {
+            let erases = (folded - 1) / u64::from(SLC_PAGES);
+            let done = began + Nanos(folded * page.0 + erases * ONE_BIT.erase.0);
+            let before = done - device.now();
+            pass(&mut device, Nanos(before.0 - 1));
+            assert_eq!(folds(&device).1, folded - 1, "inside: {inside}");
+            pass(&mut device, Nanos(1));
+            assert_eq!(folds(&device).1, folded, "inside: {inside}");
+        }
+        rest(&mut device);
+        assert_eq!(read(&mut device, 5), BUS + READ);
+    }
+}
+
+/// Flash pages of two mapping units. The third unit of the first block was written again, so only its first flash page
+/// is folded within the die: the other five units are gathered into three programs, from six readings. The second block
+/// holds three whole flash pages and the new unit.
+#[test]
+fn flash_pages_that_are_not_whole_cross_the_bus() {
+    let spec = folding("static", "30ms")
+        .set("nand.page_size", "8KiB")
+        .set("ftl.slc_cache.fold_inside", "on");
+    let mut device = assemble(spec.setup());
+    let whole = |page: u32| request(Op::Write, u64::from(page) * 16, 16, page);
+    one_by_one(&mut device, (0..4).map(whole));
+    one_by_one(&mut device, (4..7).map(whole));
+    write(&mut device, [2]);
+    pass(&mut device, Nanos(200_000_000));
+    assert_eq!(folds(&device), (2, 14));
+    let done =
+        |kind: Kind| -> u64 { device.flash().done().iter().map(|of| of[kind as usize]).sum() };
+    assert_eq!((done(Kind::Copyback), done(Kind::Read), done(Kind::Program)), (4, 6, 8 + 4));
+    assert_eq!(device.ftl().audit(), Ok(()));
+}
+
+/// Dies of one channel fold a full cache as fast as one alone, if they do it on their own; over the bus each page takes
+/// two transfers, which the dies share.
+#[test]
+fn dies_that_fold_on_their_own_do_not_share_a_bus() {
+    let idle = Nanos(30_000_000);
+    let folding = folding("static", "30ms").set("ftl.placement.policy", "dynamic");
+    // 4 KiB take 200 us.
+    let folding = folding.set("nand.bus.rate", "20.48MB/s");
+    for inside in ["on", "off"] {
+        for dies in [1, 2, 4, 8] {
+            let spec = folding
+                .clone()
+                .set("nand.dies_per_chip", dies)
+                .set("ftl.slc_cache.fold_inside", inside);
+            let mut device = assemble(spec.setup());
+            let pages = dies * 2 * SLC_PAGES;
+            write(&mut device, 0..pages);
+            assert_eq!(bypassed(&device), 0);
+            let began = device.now() + idle;
+            pass(&mut device, idle);
+            while folds(&device).1 < u64::from(pages) {
+                pass(&mut device, Nanos(1_000));
+            }
+            let took = device.now() - began;
+            let bytes = u64::from(pages) * 4096;
+            println!(
+                "inside {inside}, {dies} dies: {took}, {} MB/s",
+                bytes as f64 * 1e3 / took.0 as f64
+            );
+            let alone = 8 * (ONE_BIT.read + PROGRAM).0 + ONE_BIT.erase.0;
+            let on_bus = 2 * 200_000 * u64::from(pages);
+            match inside {
+                // The host is idle for a microsecond at a time.
+                "on" => assert!((alone..alone + 2_000).contains(&took.0), "{took}"),
+                _ => assert!(took.0 > alone.max(on_bus), "{took}"),
+            }
+        }
+    }
 }
 
 #[test]

@@ -197,7 +197,7 @@ fn parity_of_a_row_shares_a_program() {
     let mut device = assemble(spec.setup());
     let rows = 8;
     let data = u64::from((DIES - 1) * PLANES) * rows;
-    fill(&mut device, 64, 0..data as u32, data as u32 * 8);
+    fill(&mut device, 64, 0..data as u32, 8);
     let parity = device.ftl().stripes().expect("there is parity").counts().programs;
     assert_eq!(parity, u64::from(PLANES) * rows, "one page for each stripe");
     let programs: u64 = device.flash().done().iter().map(|of| of[Kind::Program as usize]).sum();

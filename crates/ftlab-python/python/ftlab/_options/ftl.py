@@ -114,6 +114,11 @@ class FtlSection(TypedDict, total=False):
     (ftl.slc_cache.fold_after_idle)
     """
 
+    fold_inside: bool | Literal["on", "off"] | None
+    """Whether flash pages of the cache whose mapping units are all valid are folded within their plane, without
+    crossing the bus (and without being corrected by ECC). Default: off. (ftl.slc_cache.fold_inside)
+    """
+
     fold_when_idle: bool | Literal["on", "off"] | None
     """Whether the cache is folded while the host is idle. Default: on. (ftl.slc_cache.fold_when_idle)"""
 

@@ -31,6 +31,10 @@ class Static(Policy):
     fold_after_idle: How long the device has to be without requests before it folds. Default: 100ms. From 0ns
     to 100s. (ftl.slc_cache.fold_after_idle)
 
+    fold_inside: Whether flash pages of the cache whose mapping units are all valid are folded within their
+    plane, without crossing the bus (and without being corrected by ECC). Default: off.
+    (ftl.slc_cache.fold_inside)
+
     blocks: Blocks of each plane that are always in SLC mode. They reduce the spare capacity. In blocks.
     Default: 4. From 1 to 100000. (ftl.slc_cache.blocks)
     """
@@ -41,9 +45,10 @@ class Static(Policy):
         when_full: Literal["bypass", "fold"] | None = None,
         fold_when_idle: bool | Literal["on", "off"] | None = None,
         fold_after_idle: str | None = None,
+        fold_inside: bool | Literal["on", "off"] | None = None,
         blocks: int | str | None = None,
     ) -> None:
-        super().__init__("ftl.slc_cache.policy", "static", {"ftl.slc_cache.when_full": when_full, "ftl.slc_cache.fold_when_idle": fold_when_idle, "ftl.slc_cache.fold_after_idle": fold_after_idle, "ftl.slc_cache.blocks": blocks})
+        super().__init__("ftl.slc_cache.policy", "static", {"ftl.slc_cache.when_full": when_full, "ftl.slc_cache.fold_when_idle": fold_when_idle, "ftl.slc_cache.fold_after_idle": fold_after_idle, "ftl.slc_cache.fold_inside": fold_inside, "ftl.slc_cache.blocks": blocks})
 
 
 class Dynamic(Policy):
@@ -58,6 +63,10 @@ class Dynamic(Policy):
     fold_after_idle: How long the device has to be without requests before it folds. Default: 100ms. From 0ns
     to 100s. (ftl.slc_cache.fold_after_idle)
 
+    fold_inside: Whether flash pages of the cache whose mapping units are all valid are folded within their
+    plane, without crossing the bus (and without being corrected by ECC). Default: off.
+    (ftl.slc_cache.fold_inside)
+
     keep_free: Free blocks of a plane, beyond `ftl.gc.stop`, that are not used in SLC mode. In blocks.
     Default: 2. From 0 to 1000000. (ftl.slc_cache.keep_free)
 
@@ -71,10 +80,11 @@ class Dynamic(Policy):
         when_full: Literal["bypass", "fold"] | None = None,
         fold_when_idle: bool | Literal["on", "off"] | None = None,
         fold_after_idle: str | None = None,
+        fold_inside: bool | Literal["on", "off"] | None = None,
         keep_free: int | str | None = None,
         most_borrowed: int | str | None = None,
     ) -> None:
-        super().__init__("ftl.slc_cache.policy", "dynamic", {"ftl.slc_cache.when_full": when_full, "ftl.slc_cache.fold_when_idle": fold_when_idle, "ftl.slc_cache.fold_after_idle": fold_after_idle, "ftl.slc_cache.keep_free": keep_free, "ftl.slc_cache.most_borrowed": most_borrowed})
+        super().__init__("ftl.slc_cache.policy", "dynamic", {"ftl.slc_cache.when_full": when_full, "ftl.slc_cache.fold_when_idle": fold_when_idle, "ftl.slc_cache.fold_after_idle": fold_after_idle, "ftl.slc_cache.fold_inside": fold_inside, "ftl.slc_cache.keep_free": keep_free, "ftl.slc_cache.most_borrowed": most_borrowed})
 
 
 class Hybrid(Policy):
@@ -90,6 +100,10 @@ class Hybrid(Policy):
     fold_after_idle: How long the device has to be without requests before it folds. Default: 100ms. From 0ns
     to 100s. (ftl.slc_cache.fold_after_idle)
 
+    fold_inside: Whether flash pages of the cache whose mapping units are all valid are folded within their
+    plane, without crossing the bus (and without being corrected by ECC). Default: off.
+    (ftl.slc_cache.fold_inside)
+
     blocks: Blocks of each plane that are always in SLC mode. They reduce the spare capacity. In blocks.
     Default: 4. From 1 to 100000. (ftl.slc_cache.blocks)
 
@@ -106,8 +120,9 @@ class Hybrid(Policy):
         when_full: Literal["bypass", "fold"] | None = None,
         fold_when_idle: bool | Literal["on", "off"] | None = None,
         fold_after_idle: str | None = None,
+        fold_inside: bool | Literal["on", "off"] | None = None,
         blocks: int | str | None = None,
         keep_free: int | str | None = None,
         most_borrowed: int | str | None = None,
     ) -> None:
-        super().__init__("ftl.slc_cache.policy", "hybrid", {"ftl.slc_cache.when_full": when_full, "ftl.slc_cache.fold_when_idle": fold_when_idle, "ftl.slc_cache.fold_after_idle": fold_after_idle, "ftl.slc_cache.blocks": blocks, "ftl.slc_cache.keep_free": keep_free, "ftl.slc_cache.most_borrowed": most_borrowed})
+        super().__init__("ftl.slc_cache.policy", "hybrid", {"ftl.slc_cache.when_full": when_full, "ftl.slc_cache.fold_when_idle": fold_when_idle, "ftl.slc_cache.fold_after_idle": fold_after_idle, "ftl.slc_cache.fold_inside": fold_inside, "ftl.slc_cache.blocks": blocks, "ftl.slc_cache.keep_free": keep_free, "ftl.slc_cache.most_borrowed": most_borrowed})

@@ -1,5 +1,6 @@
 //! The requirements of parity across dies.
 
+use super::slc::FOLD_INSIDE;
 use super::volume::{clash, clashes_with_filling, refuse_clashes};
 use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
@@ -18,16 +19,16 @@ impl Checker<'_, '_> {
         let ftl = &self.options.ftl;
         let own = [
             clash(
+                ftl.slc_cache.policy.folds_inside(),
+                FOLD_INSIDE,
+                "\"off\"",
+                "data that is folded within a die never reaches the controller, which computes parity",
+            ),
+            clash(
                 ftl.gc.copyback.is_on(),
                 "ftl.gc.copyback",
                 "\"off\"",
                 "data that is copied within a die never reaches the controller, which computes parity",
-            ),
-            clash(
-                self.rewrites(),
-                "ftl.cost.rewrite",
-                "\"off\"",
-                "pages would be rewritten die by die, but stripes are filled round all of theirs",
             ),
         ];
         let common = clashes_with_filling("stripe", self.options);

@@ -3,6 +3,9 @@
 use super::Checker;
 use crate::shape::Cell;
 
+/// The option with which dies fold on their own.
+pub(super) const FOLD_INSIDE: &str = "ftl.slc_cache.fold_inside";
+
 impl Checker<'_, '_> {
     pub(super) fn slc_cache(&mut self) {
         let has_cache = self.options.ftl.slc_cache.policy.rules().is_some();

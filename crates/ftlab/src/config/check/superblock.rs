@@ -1,5 +1,6 @@
 //! The requirements of superblocks: dies form whole groups, and pages may go anywhere.
 
+use super::slc::FOLD_INSIDE;
 use super::volume::{clash, clashes_with_filling, refuse_clashes};
 use super::{Checker, GEOMETRY};
 use crate::config::resolve::shape;
@@ -18,16 +19,16 @@ impl Checker<'_, '_> {
         let ftl = &self.options.ftl;
         let own = [
             clash(
-                ftl.gc.copyback.is_on(),
-                "ftl.gc.copyback",
+                ftl.slc_cache.policy.folds_inside(),
+                FOLD_INSIDE,
                 "\"off\"",
                 "copies go to whatever die is next, so that their data has to leave its own",
             ),
             clash(
-                self.rewrites(),
-                "ftl.cost.rewrite",
+                ftl.gc.copyback.is_on(),
+                "ftl.gc.copyback",
                 "\"off\"",
-                "pages would be rewritten die by die, but superblocks are filled round all of theirs",
+                "copies go to whatever die is next, so that their data has to leave its own",
             ),
         ];
         let common = clashes_with_filling("superblock", self.options);

@@ -154,6 +154,13 @@ pub(in crate::ftl) fn place_rewrite(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn
     })?
 }
 
+/// Where the next rewrite on a plane goes, if there is room. Opens a block for it if necessary.
+pub(in crate::ftl) fn next_place(plane: PlaneId, ftl: &mut Ftl) -> Option<Ppn> {
+    let start = ftl.space.thresholds.start;
+    may_rewrite(plane, ftl)
+        .then(|| crate::ftl::room::next_place(plane, WriteStream::REWRITES, start, ftl))?
+}
+
 /// The page at `from` is also programmed at `to`. The new copy becomes current unless the page lies elsewhere by now.
 pub(in crate::ftl) fn rewritten_page(from: Ppn, to: Ppn, ftl: &mut Ftl) {
     if !collection::relocate::<{ skills::ALL }>(from, to, ftl)

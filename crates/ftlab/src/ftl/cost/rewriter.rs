@@ -6,6 +6,10 @@
 //! becomes current only if the mapping still names the page that was read. A page that was written meanwhile, or
 //! already lies at a higher cost, is dropped. A rewrite takes room like a write, so it may make a plane collect.
 //!
+//! With superblocks, stripes among them, a copy goes to where the open superblock of rewrites continues, most likely on
+//! another die. What was read waits until that die is idle. The copies of a group of dies are programmed in the order in
+//! which they were read, and each is submitted as it is placed, so stripes fill in order.
+//!
 //! Source: AGCR (a Chinese rendering of a FAST 2016 paper), sections 3.3 and 3.4: the rewrite queue.
 
 use std::collections::VecDeque;
@@ -20,7 +24,7 @@ use crate::ftl::wear::failing;
 use crate::ftl::{Cargo, FlashContents, Fragment, Ftl, Kernel, lost};
 use crate::nand::{CellMode, CostClass, Kind, ProgramCost};
 use crate::scheduler::{CellFindings, Command, CommandId, Flash, Origin, Probe, ServiceId};
-use crate::shape::Geometry;
+use crate::shape::FlashGeometry;
 use crate::units::{DieId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
@@ -85,18 +89,22 @@ pub struct Rewriter {
     idle: Vec<DieId>,
     /// By program: the source of each of its pages.
     sources: Cargo,
+    /// By group of dies with superblocks: the dies whose rewrite was read and waits for its program, in that order. Empty without.
+    read: Vec<VecDeque<DieId>>,
     counts: RewriteCounts,
 }
 
 impl Rewriter {
     /// Nothing waits. `limit` flash pages may wait on each die.
     #[must_use]
-    pub fn new(limit: u32, geometry: &Geometry) -> Rewriter {
+    pub fn new(limit: u32, flash: &FlashGeometry) -> Rewriter {
+        let groups = flash.superblocks().map_or(0, |_| flash.volume().dies());
         Rewriter {
             limit: limit as usize,
-            dies: vec![DieWork::default(); geometry.dies() as usize],
+            dies: vec![DieWork::default(); flash.dies() as usize],
             idle: Vec::new(),
-            sources: Cargo::new(geometry.units_per_page()),
+            sources: Cargo::new(flash.units_per_page()),
+            read: vec![VecDeque::new(); groups as usize],
             counts: RewriteCounts::default(),
         }
     }
@@ -147,12 +155,42 @@ impl Rewriter {
         if !may_work(die, on) {
             return;
         }
-        let state = &mut self.dies[die.at()];
-        let has_work = state.run.is_some_and(|run| run.is_read)
-            || state.run.is_none() && !state.waiting.is_empty();
-        if has_work && !std::mem::replace(&mut state.is_listed, true) {
+        let state = &self.dies[die.at()];
+        let programs = match self.fills_superblocks() {
+            false => state.run.is_some_and(|run| run.is_read),
+            true => !self.read[on.flash.geometry().die_of_volume(die).at()].is_empty(),
+        };
+        if programs || state.run.is_none() && !state.waiting.is_empty() {
+            self.list(die);
+        }
+    }
+
+    fn fills_superblocks(&self) -> bool {
+        !self.read.is_empty()
+    }
+
+    fn list(&mut self, die: DieId) {
+        if !std::mem::replace(&mut self.dies[die.at()].is_listed, true) {
             self.idle.push(die);
         }
+    }
+
+    /// With superblocks: lists the die that programs the next copy of a group, if it is idle. The event that made it idle
+    /// may be long past. If there is no room, the die `or` learns that.
+    fn list_next<P: Probe, C>(&mut self, group: DieId, or: DieId, on: &mut Kernel<P, C>) {
+        let Some(&from) = self.read[group.at()].front() else { return };
+        let next = self.next_place(from, on);
+        let die = next.map_or(or, |at| on.flash.geometry().die_of_page(at));
+        if may_work(die, on) {
+            self.list(die);
+        }
+    }
+
+    /// With superblocks: where the copy of a die's rewrite goes if it is placed now.
+    fn next_place<P: Probe, C>(&self, from: DieId, on: &mut Kernel<P, C>) -> Option<Ppn> {
+        let run = self.dies[from.at()].run?;
+        let plane = on.ftl.geometry.plane_of_page(self.source(run.program, 0));
+        regulation::next_place(plane, &mut on.ftl)
     }
 
     /// Whether an idle die has pages to rewrite.
@@ -184,30 +222,73 @@ impl Rewriter {
         Some(die)
     }
 
-    /// Continues the rewrite of an idle die, or begins its next one.
+    /// Programs a copy on an idle die, or begins to rewrite its next page.
     fn work<P: Probe, C: FlashContents>(
         &mut self,
         die: DieId,
         is_written: impl Fn(Lpn) -> bool,
         on: &mut Kernel<P, C>,
     ) {
-        if let Some(run) = self.dies[die.at()].run {
-            let goes_on = on.ftl.plant.is(Canary::RewriteOverNewer)
-                || !is_written(run.wish.page) && self.keep_current(&run, on);
-            if goes_on && self.program(run, on) {
+        while let Some(from) = self.next_to_program(die, on) {
+            let is_programmed = self.go_on(from, &is_written, on);
+            if self.fills_superblocks() {
+                self.list_next(on.flash.geometry().die_of_volume(die), die, on);
+            }
+            if is_programmed {
                 return;
             }
-            on.flash.release(run.program);
-            self.dies[die.at()].run = None;
-            match goes_on {
-                true => self.counts.given_up += 1,
-                false => self.count_dropped(run.wish.page, is_written(run.wish.page), &on.ftl),
-            }
         }
+        if self.dies[die.at()].run.is_none() {
+            self.begin(die, is_written, on);
+        }
+    }
+
+    /// The die whose rewrite an idle die programs next: its own, or with superblocks that which was read first, if the
+    /// open superblock continues on this die.
+    fn next_to_program<P: Probe, C>(&mut self, die: DieId, on: &mut Kernel<P, C>) -> Option<DieId> {
+        if !self.fills_superblocks() {
+            return self.dies[die.at()].run.is_some_and(|run| run.is_read).then_some(die);
+        }
+        let group = on.flash.geometry().die_of_volume(die);
+        let from = *self.read[group.at()].front()?;
+        let next = self.next_place(from, on);
+        let is_here = next.is_none_or(|at| on.flash.geometry().die_of_page(at) == die);
+        is_here.then(|| self.read[group.at()].pop_front()).flatten()
+    }
+
+    /// Programs what was read for the rewrite of a die. Returns false if it is dropped instead.
+    fn go_on<P: Probe, C: FlashContents>(
+        &mut self,
+        from: DieId,
+        is_written: impl Fn(Lpn) -> bool,
+        on: &mut Kernel<P, C>,
+    ) -> bool {
+        let Some(run) = self.dies[from.at()].run else { return false };
+        let goes_on = on.ftl.plant.is(Canary::RewriteOverNewer)
+            || !is_written(run.wish.page) && self.keep_current(&run, on);
+        if goes_on && self.program(from, run, on) {
+            return true;
+        }
+        on.flash.release(run.program);
+        self.dies[from.at()].run = None;
+        match goes_on {
+            true => self.counts.given_up += 1,
+            false => self.count_dropped(run.wish.page, is_written(run.wish.page), &on.ftl),
+        }
+        false
+    }
+
+    /// Begins to rewrite the next page of an idle die.
+    fn begin<P: Probe, C: FlashContents>(
+        &mut self,
+        die: DieId,
+        is_written: impl Fn(Lpn) -> bool,
+        on: &mut Kernel<P, C>,
+    ) {
         let mut next = 0;
         while let Some(&wish) = self.dies[die.at()].waiting.get(next) {
             let from = Self::source_of(wish.page, on)
-                .filter(|&at| on.ftl.geometry.die_of_page(at) == die && !is_written(wish.page));
+                .filter(|&at| on.flash.geometry().die_of_page(at) == die && !is_written(wish.page));
             if from.is_some_and(|from| {
                 !regulation::may_rewrite(on.ftl.geometry.plane_of_page(from), &on.ftl)
             }) {
@@ -271,7 +352,7 @@ impl Rewriter {
         let read = on.flash.prepare(read);
         let erases = on.ftl.blocks.erases(on.ftl.geometry.block_of(first));
         self.dies[die.at()].run = Some(RewriteRun { wish, program, is_read: false, erases });
-        on.flash.submit(on.now, read);
+        on.submit::<{ skills::ALL }>(read);
     }
 
     /// Whether the place that a rewrite has read still holds the same data: the block may have been
@@ -308,6 +389,7 @@ impl Rewriter {
     /// Programs the data that was read. Returns false if there is no room.
     fn program<P: Probe, C: FlashContents>(
         &mut self,
+        from: DieId,
         run: RewriteRun,
         on: &mut Kernel<P, C>,
     ) -> bool {
@@ -319,9 +401,8 @@ impl Rewriter {
             lost::carry::<{ skills::ALL }>(from, to, &mut on.contents, &mut on.ftl);
         }
         on.flash.command_mut(run.program).page = first;
-        let die = on.ftl.geometry.die_of(plane);
-        self.dies[die.at()].run = Some(RewriteRun { is_read: false, ..run });
-        on.flash.submit(on.now, run.program);
+        self.dies[from.at()].run = Some(RewriteRun { is_read: false, ..run });
+        on.submit::<{ skills::ALL }>(run.program);
         true
     }
 
@@ -335,6 +416,11 @@ impl Rewriter {
         let Some(run) = self.dies[die.at()].run else { return };
         if id != run.program {
             self.dies[die.at()].run = Some(RewriteRun { is_read: true, ..run });
+            if self.fills_superblocks() {
+                let group = on.flash.geometry().die_of_volume(die);
+                self.read[group.at()].push_back(die);
+                self.list_next(group, die, on);
+            }
             return;
         }
         self.dies[die.at()].run = None;
@@ -361,6 +447,7 @@ impl Rewriter {
     /// Cancels waiting rewrites, because the device comes to rest or the measurement begins. Reads
     /// and programs in flight continue.
     pub(crate) fn give_up<P: Probe>(&mut self, flash: &mut Flash<P>) {
+        self.read.iter_mut().for_each(VecDeque::clear);
         for die in &mut self.dies {
             self.counts.given_up += die.waiting.len() as u64;
             die.waiting.clear();

@@ -293,8 +293,7 @@ impl Collector {
                     if any(S, RARE) && !collection::may_go_on(plane, true, self.idle, &mut on.ftl) {
                         return;
                     }
-                    let copies_back = any(S, RARE) && on.ftl.space.triggers.copyback;
-                    if !(copies_back && self.copy_back::<S>(plane, origin, first, on)) {
+                    if !(any(S, RARE) && self.copy_back::<S>(plane, origin, first, on)) {
                         self.copy_page::<S>(plane, origin, victim, first, on);
                     }
                 }

@@ -132,7 +132,7 @@ impl Collector {
         }
     }
 
-    /// Copies the flash page at `first` of the victim within the plane (copyback), if all of it is valid.
+    /// Copies the flash page at `first` of the victim within the plane, if dies do that and all of it is valid.
     pub(super) fn copy_back<const S: Skills>(
         &mut self,
         plane: PlaneId,
@@ -143,16 +143,16 @@ impl Collector {
         let units = on.ftl.geometry.units_per_page();
         let Some(victim) = on.ftl.collecting(plane) else { return false };
         let whole = |unit| on.ftl.blocks.is_valid(victim, unit);
-        // A copyback can't change the cell mode.
-        let folds = on.ftl.mode_of::<{ skills::ALL }>(victim) == CellMode::Slc;
-        if folds || !first.is_multiple_of(units) || !(first..first + units).all(whole) {
+        let mode = on.ftl.mode_of::<{ skills::ALL }>(victim);
+        let alone = copies_within_planes(mode, &on.ftl);
+        if !alone || !first.is_multiple_of(units) || !(first..first + units).all(whole) {
             return false;
         }
         let source = on.ftl.geometry.page_at(victim, first);
         let mut command =
             Command::new(Kind::Copyback, origin, ServiceId::COLLECTOR.owner(plane.get()), source);
         command.source = Some(source);
-        command.units = units;
+        (command.units, command.mode) = (units, mode);
         let id = on.flash.prepare(command);
         for (unit, place) in (0..units).zip(self.sources.row_mut(id)) {
             *place = Ppn::new(source.get() + unit).to_raw();
@@ -168,6 +168,14 @@ impl Collector {
     pub(super) fn source(&self, program: CommandId, unit: u32) -> Ppn {
         let raw = self.sources.get(program, unit);
         Ppn::from_raw(raw).expect("every page of a copy has a source")
+    }
+}
+
+/// Whether dies copy whole flash pages of blocks in this mode on their own: by copyback, or as they fold their cache.
+pub(super) fn copies_within_planes(mode: CellMode, ftl: &Ftl) -> bool {
+    match mode {
+        CellMode::Native => ftl.space.triggers.copyback,
+        CellMode::Slc => ftl.features.slc.as_ref().is_some_and(|cache| cache.folds_inside()),
     }
 }
 

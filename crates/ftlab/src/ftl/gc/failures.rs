@@ -66,9 +66,9 @@ impl Collector {
         failed: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
-        let Command { kind, origin, owner, page, units, codewords, source, .. } =
+        let Command { kind, origin, owner, page, units, codewords, source, mode, .. } =
             *on.flash.command(failed);
-        let mut program = Command::new(kind, origin, owner, page);
+        let mut program = Command::new(kind, origin, owner, page).in_mode(mode);
         (program.units, program.codewords, program.source) = (units, codewords, source);
         let program = on.flash.prepare(program);
         self.sources.copy_row(failed, program);

@@ -10,6 +10,7 @@ use super::super::relocations::Relocations;
 use super::{Freed, Scope};
 use crate::engine::skills::ALL;
 use crate::ftl::gc::collection;
+use crate::ftl::gc::copies::copies_within_planes;
 use crate::ftl::gc::pacing;
 use crate::ftl::gc::wanted;
 use crate::ftl::lost;
@@ -228,7 +229,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         let mode = self.ftl.mode_of::<{ ALL }>(victim);
         if self.copies_back(first, victim, mode) {
             // A copyback is one command.
-            return self.place(gathered, Kind::Copyback);
+            return self.place(gathered, (Kind::Copyback, mode));
         }
         let number = self.copies.put(gathered);
         let units_per_page = self.ftl.geometry.units_per_page();
@@ -271,14 +272,14 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         if copy.reads == 0 {
             let gathered = *copy;
             self.copies.free.push(number);
-            self.place(gathered, Kind::Program);
+            self.place(gathered, (Kind::Program, CellMode::Native));
         }
     }
 
     /// Places a copy and gives it to its die. Pages that were overwritten since it was gathered
-    /// leave their places invalid.
+    /// leave their places invalid. The mode is that of the command: of a copyback, that of the cells which it senses.
     #[inline]
-    fn place(&mut self, gathered: Gathered, kind: Kind) {
+    fn place(&mut self, gathered: Gathered, (kind, mode): (Kind, CellMode)) {
         let Gathered { plane, first, units, .. } = gathered;
         let Some(run) = &self.ftl.space.planes[plane.at()].collection else { return };
         let (victim, purpose) = (run.victim, run.purpose);
@@ -292,7 +293,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         counts.by_purpose[purpose as usize].pages += u64::from(units);
         self.ftl.programmed::<{ ALL }>(to, units);
         let origin = purpose.origin();
-        self.give_to_die(Work::Copy(plane), (kind, origin), to, CellMode::Native, units);
+        self.give_to_die(Work::Copy(plane), (kind, origin), to, mode, units);
     }
 
     /// Moves the pages of a copy that are still valid to the flash page at `to`. Returns how many there are.
@@ -322,8 +323,7 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     /// Whether the flash page at `first` is copied within the plane, without the bus.
     fn copies_back(&self, first: u32, victim: BlockId, mode: CellMode) -> bool {
         let units = self.ftl.geometry.units_per_page();
-        self.ftl.space.triggers.copyback
-            && mode == CellMode::Native
+        copies_within_planes(mode, self.ftl)
             && first.is_multiple_of(units)
             && (first..first + units).all(|unit| self.ftl.blocks.is_valid(victim, unit))
     }

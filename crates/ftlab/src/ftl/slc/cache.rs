@@ -69,6 +69,8 @@ pub struct CacheState {
     /// The planes on which the host may write to the cache.
     pub(in crate::ftl) writable: Writable,
     pub(in crate::ftl) counts: SlcCounts,
+    /// Whether whole flash pages are folded within their plane.
+    fold_inside: bool,
     /// Whether the host has been idle for long enough.
     idle: bool,
 }
@@ -81,7 +83,7 @@ impl CacheState {
         units_per_block: u32,
     ) -> Option<Box<CacheState>> {
         // The device holds the timer.
-        let SlcSetup { policy, when_full, fold_after_idle: _, bits: _ } = setup;
+        let SlcSetup { policy, when_full, fold_after_idle: _, bits: _, fold_inside } = setup;
         if policy.is_off() {
             return None;
         }
@@ -102,6 +104,7 @@ impl CacheState {
             },
             policy,
             when_full,
+            fold_inside,
             counts: SlcCounts::default(),
             idle: false,
         }))
@@ -109,7 +112,15 @@ impl CacheState {
 
     /// Saves the order of its free blocks. The full blocks and their order are saved with the others.
     pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
-        let CacheState { policy: _, when_full: _, planes, writable: _, counts: _, idle: _ } = self;
+        let CacheState {
+            policy: _,
+            when_full: _,
+            planes,
+            writable: _,
+            counts: _,
+            fold_inside: _,
+            idle: _,
+        } = self;
         for CachePlane { own_free, closed: _, in_use: _, borrowed: _, folding: _ } in planes {
             out.list(own_free.iter().map(|block| block.get()));
         }
@@ -118,6 +129,11 @@ impl CacheState {
     /// Whether nothing is folded before planes lack free blocks.
     pub(in crate::ftl) fn waits_for_shortage(&self) -> bool {
         self.when_full == WhenFull::Bypass && !self.idle
+    }
+
+    /// Whether whole flash pages are folded within their plane.
+    pub(in crate::ftl) fn folds_inside(&self) -> bool {
+        self.fold_inside
     }
 
     /// Native blocks of a plane that may be partly filled because of the cache: the one that it borrows, and that of the

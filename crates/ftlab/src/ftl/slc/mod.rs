@@ -7,11 +7,13 @@
 //! not move within it. The data that was cached first has had the most time to be overwritten, so folding in order
 //! copies few hot pages.
 //!
-//! Copies cross the bus, as in collection; folding within the die is not modelled.
+//! Copies cross the bus, as in collection, unless the dies fold on their own (`fold_inside`): flash pages whose mapping
+//! units are all valid are sensed with one bit and programmed at full density in the same plane. ECC does not see them.
 //!
 //! Sources: Micron, "Optimized Client Computing With Dynamic Write Acceleration", technical brief 2014
 //! (free blocks in SLC mode); Samsung, "TurboWrite Technology", white paper 2013 (a part of its own, which
-//! is emptied when the drive is idle).
+//! is emptied when the drive is idle); US patent 10,635,585, "On-chip copy with data folding in three-dimensional
+//! non-volatile memory array", abstract (folding within the die).
 
 pub(crate) mod cache;
 mod dynamic;
@@ -62,6 +64,10 @@ options! {
         /// How long the device has to be without requests before it folds.
         fold_after_idle: Nanos = "100ms", in "0ns"..="100s",
             source "assumed: longer than pauses in a burst";
+        /// Whether flash pages of the cache whose mapping units are all valid are folded within their plane, without
+        /// crossing the bus (and without being corrected by ECC).
+        fold_inside: Switch = "off",
+            source "US patent 10,635,585 (on-chip copy from SLC blocks to an MLC block of the same die); off, as few flash offers it";
     }
 }
 
@@ -76,6 +82,8 @@ pub struct SlcSetup {
     pub fold_after_idle: Option<Nanos>,
     /// Bits per cell in blocks of full density.
     pub bits: u32,
+    /// Whether whole flash pages are folded within their plane, without the bus.
+    pub fold_inside: bool,
 }
 
 impl SlcSetup {
@@ -87,6 +95,7 @@ impl SlcSetup {
             when_full: WhenFull::Bypass,
             fold_after_idle: None,
             bits: 1,
+            fold_inside: false,
         }
     }
 }
@@ -108,6 +117,14 @@ contract! {
         fn borrows(_options: &Self::Options) -> bool {
             false
         }
+    }
+}
+
+impl SlcCacheChoice {
+    /// Whether dies fold a cache on their own.
+    #[must_use]
+    pub fn folds_inside(&self) -> bool {
+        self.rules().is_some_and(|rules| rules.fold_inside.is_on())
     }
 }
 

@@ -5,6 +5,7 @@ mod golden;
 mod laws;
 mod machine;
 mod polite;
+mod superblocks;
 
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Contents, Device, DeviceSetup, assemble};

@@ -105,6 +105,10 @@ devices! {
     slc_static_that_folds: [
         "ftl.slc_cache.policy=static", "ftl.slc_cache.blocks=12", "ftl.slc_cache.when_full=fold"
     ];
+    slc_that_folds_inside: [
+        "ftl.slc_cache.policy=static", "ftl.slc_cache.blocks=12", "ftl.slc_cache.when_full=fold",
+        "ftl.slc_cache.fold_inside=on"
+    ];
     slc_dynamic: ["ftl.slc_cache.policy=dynamic"];
     slc_hybrid: ["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=12"];
     buffer_none: ["cache.policy=none"];
