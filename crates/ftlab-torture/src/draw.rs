@@ -108,7 +108,7 @@ pub type Together = &'static [(&'static str, &'static [&'static str])];
 pub const SUPERBLOCKS: Together = &[
     ("ftl.superblock.policy", &["all", "groups"]),
     ("ftl.superblock.dies", &["1", "2", "3"]),
-    ("ftl.mapping.policy", &["page"]),
+    ("ftl.mapping.policy", &["page", "page", "dftl"]),
     ("ftl.placement.policy", &["dynamic"]),
     ("ftl.over_provisioning", &["50%", "100%", "200%"]),
     ("ftl.parity.policy", &["none"]),
@@ -131,7 +131,7 @@ pub const SUPERBLOCKS: Together = &[
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
 /// if data ages; parity and superblocks are over groups of dies; completions are coalesced
 /// by number and time.
-const TOGETHER: [Together; 16] = [
+const TOGETHER: [Together; 17] = [
     SUPERBLOCKS,
     &[
         ("ftl.superblock.policy", &["all", "groups"]),
@@ -154,7 +154,7 @@ const TOGETHER: [Together; 16] = [
         ("ftl.parity.width", &["2", "3", "4"]),
         ("ftl.superblock.policy", &["none", "groups"]),
         ("ftl.superblock.dies", &["2", "3", "4"]),
-        ("ftl.mapping.policy", &["page", "page", "reconstruction"]),
+        ("ftl.mapping.policy", &["page", "page", "dftl", "reconstruction"]),
         ("ftl.placement.policy", &["dynamic"]),
         ("ftl.over_provisioning", &["50%", "100%", "200%"]),
         ("ftl.slc_cache.policy", &["none", "static", "dynamic", "hybrid"]),
@@ -239,6 +239,28 @@ const TOGETHER: [Together; 16] = [
         ("ftl.slc_cache.policy", &["none", "none", "static", "dynamic", "hybrid"]),
         ("ftl.slc_cache.blocks", &["1", "2"]),
         ("ftl.slc_cache.when_full", &["bypass", "fold"]),
+    ],
+    &[
+        ("ftl.mapping.policy", &["dftl"]),
+        ("ftl.mapping.unit", &["512B", "2KiB"]),
+        ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
+        ("ftl.mapping.host_memory", &["none", "none", "64B", "1KiB"]),
+        ("ftl.superblock.policy", &["none", "all", "groups"]),
+        ("ftl.superblock.dies", &["1", "2", "3"]),
+        ("ftl.parity.policy", &["none", "dies", "dies"]),
+        ("ftl.parity.width", &["2", "3"]),
+        ("ftl.placement.policy", &["dynamic"]),
+        ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+        ("ftl.gc.copyback", &["off"]),
+        ("ftl.cost.rewrite", &["off"]),
+        ("nand.page_size", &["2KiB"]),
+        ("nand.codeword", &["512B"]),
+        ("nand.blocks_per_plane", &["16", "24"]),
+        ("nand.chips_per_channel", &["2", "3"]),
+        ("nand.endurance.policy", &["unlimited", "unlimited", "fixed", "weibull"]),
+        ("nand.faults.factory_bad", &["0%", "0%", "1%"]),
+        ("nand.faults.program_failures", &["0", "0", "1000000", "10000000"]),
+        ("nand.faults.erase_failures", &["0", "0", "10000000", "300000000"]),
     ],
     &[
         ("nand.timing.policy", &["by-cost"]),

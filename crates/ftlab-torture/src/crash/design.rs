@@ -83,7 +83,7 @@ pub const DESIGNS: [Design; 13] = [
     },
     Design {
         name: "superblocks",
-        about: "page mapping with superblocks",
+        about: "page mapping, its map in memory or on flash, with superblocks",
         recovery: ANY,
         options: draw::SUPERBLOCKS,
     },

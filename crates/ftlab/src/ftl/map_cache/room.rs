@@ -118,7 +118,7 @@ fn place_map(
         on.contents.change(FlashChange::MapProgrammed { page, to: Ppn::new(at) });
     }
     on.flash.command_mut(program).page = first;
-    on.flash.submit(on.now, program);
+    on.submit::<{ skills::ALL }>(program);
     gc.start::<{ skills::ALL }>(on.ftl.geometry().plane_of_page(first), on);
     true
 }

@@ -185,6 +185,10 @@ impl MappingFacts for Dftl {
     fn on_flash(options: &Self::Options) -> Option<&DftlOptions> {
         Some(options)
     }
+
+    fn fills_stripes(_options: &Self::Options) -> bool {
+        true
+    }
 }
 
 /// Returns the number of flash pages that hold the map of `logical_pages`.
