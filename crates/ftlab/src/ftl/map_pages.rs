@@ -48,6 +48,9 @@ pub(crate) fn commit_translation(of: Tpn, first: Ppn, ftl: &mut Ftl) {
     for (page, at) in pages.zip(first.get()..) {
         ftl.commit::<{ skills::ALL }>(page, Ppn::new(at));
     }
+    if let Some(map) = map_on_flash_mut(ftl) {
+        map.update_ended(of);
+    }
     ftl.programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page());
 }
 
