@@ -244,6 +244,7 @@ const TOGETHER: [Together; 17] = [
         ("ftl.mapping.policy", &["dftl"]),
         ("ftl.mapping.unit", &["512B", "2KiB"]),
         ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
+        ("nand.faults.schedule", &["", "2ms: die 0 dies", "9ms: die 1 dies"]),
         ("ftl.mapping.host_memory", &["none", "none", "64B", "1KiB"]),
         ("ftl.superblock.policy", &["none", "all", "groups"]),
         ("ftl.superblock.dies", &["1", "2", "3"]),

@@ -325,8 +325,10 @@ fn what_a_map_on_flash_can_not_have() {
         "ftl.mapping.policy=dftl",
         "ftl.slc_cache.policy=dynamic",
         "nand.faults.schedule=10s: die 3 dies",
+        "ftl.recovery.policy=scan",
     ];
     insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
+    assert!(Config::load(&with_sets("tlc-512g", &refused[..3])).is_ok());
     // Whatever else fails.
     let fails = [
         "ftl.mapping.policy=dftl",

@@ -6,7 +6,7 @@ use ftlab::ftl::mapping::dftl::DemandCounts;
 use ftlab::host::{Advanced, Host, Op, Outcome};
 use ftlab::nand::{Fault, FaultSpot, Scheduled};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{Nanos, SimTime, Tpn};
+use ftlab::units::{Nanos, Ppn, SimTime, Tpn};
 use proptest::prelude::*;
 
 use super::bench::Bench;
@@ -93,11 +93,15 @@ fn counts(device: &Device) -> DemandCounts {
     *device.ftl().map_on_flash().expect("the map lies on flash").counts()
 }
 
-/// The number of a translation page's flash page, counted block by block, as a schedule does.
-fn counted_place(of: Tpn, device: &Device) -> u32 {
+fn place_of(of: Tpn, device: &Device) -> Ppn {
     let mut pages = device.ftl().map_on_flash().expect("the map lies on flash").pages_of(of);
     let page = pages.next().expect("a translation page has pages");
-    let at = device.ftl().look_up(page).expect("it was written");
+    device.ftl().look_up(page).expect("it was written")
+}
+
+/// The number of a translation page's flash page, counted block by block, as a schedule does.
+fn counted_place(of: Tpn, device: &Device) -> u32 {
+    let at = place_of(of, device);
     let flash = device.flash().geometry();
     let (block, unit) = flash.place_of(at);
     block.get() * flash.shape().pages_per_block + flash.flash_page_at(unit)
@@ -137,6 +141,33 @@ fn a_translation_page_that_cannot_be_read_is_computed() {
     assert_eq!(counts(&device).since(&before).read_misses, 1);
     let parity = *device.ftl().stripes().expect("there is parity").counts();
     assert_eq!((parity.reconstructed, parity.reads, parity.lost), (1, 3, 0));
+    assert_eq!(device.ftl().lost().pages(), 0);
+}
+
+/// Of a die that is known to be dead, a translation page is computed from the three others of its stripe: a miss takes as long
+/// as on a device on which all dies live.
+#[test]
+fn a_miss_on_a_dead_die_takes_as_long_as_any() {
+    let at = Nanos(1_000_000_000_000);
+    let dying = |die| failing::scheduled(spec(), &[Scheduled { at, fault: Fault::DieDies(die) }]);
+    let of = Tpn::new(1);
+    let die_of = |device: &Device| device.flash().geometry().die_of_page(place_of(of, device));
+    let die = die_of(&settled(&dying(0)));
+    let mut device = settled(&dying(die.get()));
+    assert_eq!(die_of(&device), die, "the fault changes nothing before");
+    while device.advance_until(SimTime(at.0), &mut Vec::new()) == Advanced::Completed {}
+    let read = |page: u32| request(Op::Read, u64::from(page * SECTORS), SECTORS, 0);
+    // Neighbours whose entries are in one translation page; the first reads find the death.
+    closed_loop(&mut device, 1, (512..560).map(read));
+    assert_eq!(device.ftl().dead_dies_on_flash(), [die]);
+    for page in (600..700).map(|number| number * 7 % 400 + 560) {
+        let before = counts(&device);
+        let done = alone(&mut device, read(page));
+        assert_eq!(done.outcome, Outcome::Done);
+        let misses = counts(&device).since(&before).read_misses;
+        assert_eq!(done.breakdown.translation.0, misses * (READ.0 + TRANSFER.0));
+        assert_eq!(done.latency().0, (1 + misses) * (READ.0 + TRANSFER.0));
+    }
     assert_eq!(device.ftl().lost().pages(), 0);
 }
 
