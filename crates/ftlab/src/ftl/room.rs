@@ -9,7 +9,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::placement::{PlacementPolicy, PlacementView, Writable};
 use crate::ftl::space::Space;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
-use crate::ftl::wear::{Pick, dies};
+use crate::ftl::wear::Pick;
 use crate::ftl::{BlockState, Ftl, slc, superblock};
 use crate::image::Resume;
 use crate::nand::{CellMode, Row};
@@ -67,12 +67,8 @@ fn may_cache(plane: PlaneId, ftl: &Ftl) -> bool {
     ftl.features.slc.as_ref().is_some_and(|cache| cache.writable.planes[plane.at()])
 }
 
-/// Chooses the place of a translation page, and takes that flash page. One whose dies are all dead goes anywhere: entries of
-/// pages on other dies depend on it.
+/// Chooses the place of a translation page, and takes that flash page.
 pub(in crate::ftl) fn place_map_page(page: Lpn, load: &Load, ftl: &mut Ftl) -> Option<Ppn> {
-    if ftl.is_homeless(page) {
-        return dies::place_homeless(WriteStream::MAP, ftl);
-    }
     let view = PlacementView { load, writable: ftl.space.map_writable.as_ref()? };
     let plane = ftl.policies.placement.choose(page, &view)?;
     take_for_host::<{ skills::ALL }>(plane, WriteStream::MAP, ftl)

@@ -12,13 +12,12 @@
 //! checked whenever a block closes.
 
 use crate::engine::skills;
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life;
 use crate::ftl::wear::life::EndReason;
-use crate::ftl::{
-    BlockState, Ftl, VictimPolicy, VictimView, fragments, map_pages, room, slc, superblock,
-};
+use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, room, slc, superblock};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
@@ -155,7 +154,9 @@ fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
         writable.next_unit[plane.at()] = 0;
     }
     // The entries of pages that its collection has moved are still to be written.
-    map_pages::update_map_of(plane, ftl);
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
+        map.collected(plane);
+    }
     slc::cache::slc_died(plane, ftl);
     ftl.space.hungry[plane.at()] = false;
     ftl.space.fed.retain(|&fed| fed != plane);
