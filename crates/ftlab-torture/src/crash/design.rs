@@ -21,7 +21,7 @@ pub struct Design {
 /// The largest device; a cut must take only a few milliseconds.
 const LIMIT: Limit = Limit { units: 1_600, sectors: 16_000 };
 
-/// Both recovery policies, and the only one for maps that are more than a place in memory for each page.
+/// Both recovery policies, and the only one for maps that are more than a place for each page.
 const ANY: &[&str] = &["scan", "checkpoint"];
 const SCAN: &[&str] = &["scan"];
 const NO: &[&str] = &[];
@@ -83,14 +83,14 @@ pub const DESIGNS: [Design; 15] = [
     },
     Design {
         name: "superblocks",
-        about: "page mapping with superblocks",
+        about: "page mapping, its map in memory or on flash, with superblocks",
         recovery: ANY,
         options: draw::SUPERBLOCKS,
     },
     Design {
         name: "dftl",
         about: "a page map on flash",
-        recovery: SCAN,
+        recovery: ANY,
         options: &[
             ("ftl.mapping.policy", &["dftl"]),
             ("ftl.mapping.unit", &["512B", "2KiB", "4KiB"]),

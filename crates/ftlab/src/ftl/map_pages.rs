@@ -3,6 +3,8 @@
 
 use super::Ftl;
 use super::mapping::{Dftl, MappingPolicy};
+use super::streams::WriteStream;
+use super::wear::dies;
 use crate::engine::skills;
 use crate::scheduler::Load;
 use crate::units::{PlaneId, Ppn, Tpn};
@@ -31,7 +33,12 @@ pub(in crate::ftl) fn has_map_on_flash(ftl: &Ftl) -> bool {
 /// Chooses the place of a translation page and records it in the spare area. Returns none if no usable page is free.
 pub(crate) fn place_translation(of: Tpn, load: &Load, ftl: &mut Ftl) -> Option<Ppn> {
     let pages = ftl.map.mapping.dftl()?.pages_of(of);
-    let first = crate::ftl::room::place_map_page(pages.clone().next()?, load, ftl)?;
+    let page = pages.clone().next()?;
+    // One whose dies are all dead goes anywhere: entries of pages on other dies depend on it.
+    let first = match ftl.is_homeless(page) {
+        true => dies::place_homeless(WriteStream::MAP, ftl)?,
+        false => crate::ftl::room::place_map_page(page, load, ftl)?,
+    };
     let whole = ftl.map.spare.full();
     for (page, at) in pages.zip(first.get()..) {
         ftl.map.spare.record(Ppn::new(at), page, whole);
@@ -47,6 +54,9 @@ pub(crate) fn commit_translation(of: Tpn, first: Ppn, ftl: &mut Ftl) {
     let Some(pages) = ftl.map.mapping.dftl().map(|map| map.pages_of(of)) else { return };
     for (page, at) in pages.zip(first.get()..) {
         ftl.commit::<{ skills::ALL }>(page, Ppn::new(at));
+    }
+    if let Some(map) = map_on_flash_mut(ftl) {
+        map.update_ended(of);
     }
     ftl.programmed::<{ skills::ALL }>(first, ftl.geometry.units_per_page());
 }

@@ -1,7 +1,5 @@
 //! Random devices with bad blocks, worn-out blocks and failing operations, frequent enough to matter.
 
-use std::ops::Range;
-
 use ftlab::nand::{Area, Fault, FaultSpot, Scheduled};
 use ftlab::options::value::Value;
 use ftlab::units::Nanos;
@@ -106,13 +104,10 @@ impl Mishap {
     }
 }
 
-/// Kinds of faults that leave every die alive.
-const DIES_LIVE: Range<u32> = 2..9;
-
 /// A device with scheduled faults, random read errors, and sometimes every other random failure too.
-fn mishaps(base: impl Strategy<Value = Spec>, kinds: Range<u32>) -> impl Strategy<Value = Spec> {
+fn mishaps(base: impl Strategy<Value = Spec>) -> impl Strategy<Value = Spec> {
     const LATEST: u64 = 300_000_000;
-    let mishap = (0..LATEST, kinds, any::<u32>());
+    let mishap = (0..LATEST, 0u32..9, any::<u32>());
     let mishap = mishap.prop_map(|(at, kind, number)| Mishap { at: Nanos(at), kind, number });
     let reads = select(vec![0u32, 0, 1_000_000, 20_000_000, 300_000_000]);
     let tames = prop_oneof![3 => Just(true), 1 => Just(false)];
@@ -143,10 +138,10 @@ fn tame(spec: Spec) -> Spec {
 
 /// A run of a device with scheduled faults.
 pub fn mishap_run(steps: usize) -> impl Strategy<Value = Run> {
-    random::run_of(mishaps(spec(), 0..9), steps)
+    random::run_of(mishaps(spec()), steps)
 }
 
-/// The same with the map on flash; no die dies.
+/// The same with the map on flash.
 pub fn on_demand_mishap_run(steps: usize) -> impl Strategy<Value = Run> {
-    random::run_of(mishaps(filled(on(on_demand::drawn())), DIES_LIVE), steps)
+    random::run_of(mishaps(filled(on(on_demand::drawn()))), steps)
 }

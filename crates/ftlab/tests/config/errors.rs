@@ -325,8 +325,10 @@ fn what_a_map_on_flash_can_not_have() {
         "ftl.mapping.policy=dftl",
         "ftl.slc_cache.policy=dynamic",
         "nand.faults.schedule=10s: die 3 dies",
+        "ftl.recovery.policy=scan",
     ];
     insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
+    assert!(Config::load(&with_sets("tlc-512g", &refused[..3])).is_ok());
     // Whatever else fails.
     let fails = [
         "ftl.mapping.policy=dftl",
@@ -432,7 +434,6 @@ fn what_parity_across_dies_can_not_have() {
     let all = [
         "ftl.parity.policy=dies",
         "ftl.parity.width=5",
-        "ftl.mapping.policy=dftl",
         "ftl.placement.policy=static",
         "ftl.slc_cache.policy=hybrid",
         "ftl.slc_cache.fold_inside=on",
@@ -444,6 +445,13 @@ fn what_parity_across_dies_can_not_have() {
     insta::assert_snapshot!(error(&with_sets("tiny", &all)));
     let right = ["ftl.parity.policy=dies", "ftl.placement.policy=dynamic"];
     assert!(Config::load(&with_sets("tiny", &right)).is_ok());
+    // A map on flash has stripes of its own, but without translation pages stay where they are.
+    let on_flash = [right[0], right[1], "ftl.mapping.policy=dftl", "ftl.over_provisioning=200%"];
+    assert!(Config::load(&with_sets("tiny", &on_flash)).is_ok());
+    let nowhere = [right[0], "ftl.mapping.policy=physical", "ftl.over_provisioning=0%"];
+    assert!(
+        error(&with_sets("tiny", &nowhere)).to_string().contains("this mapping does not allow")
+    );
 }
 
 /// Copies of superblocks leave their die.

@@ -2,12 +2,14 @@
 //! retired, and at the end of the device's life they stay in memory. Acknowledged data is there, before
 //! the end and after it, and nothing gets stuck.
 
-use ftlab::device::LeftInDram;
+use ftlab::device::{Device, LeftInDram, assemble};
 use ftlab::ftl::wear::EndReason;
-use ftlab::host::{Host, Op};
+use ftlab::host::{Advanced, Host, Op, Outcome};
+use ftlab::nand::{Fault, Scheduled};
+use ftlab::units::{Lpn, Nanos, SimTime};
 use proptest::prelude::*;
 
-use crate::common::{Spec, failing, on_demand};
+use crate::common::{Spec, alone, closed_loop, failing, fill, on_demand, request};
 use crate::contents::{Bench, cases, loses_nothing, random_steps};
 use crate::met::{Met, check_runs};
 
@@ -81,6 +83,58 @@ fn failures_under_a_map_on_flash_lose_nothing() {
         Ok(())
     });
     met.each_at_least(3);
+}
+
+/// A die dies, and with it translation pages. Entries in memory are kept; pages whose entries are not in memory are lost
+/// wherever they lie, until they are written again.
+#[test]
+fn a_dead_die_takes_entries_with_it() {
+    const PAGES: u32 = 3 * 512;
+    const SECTORS: u32 = 4;
+    let at = Nanos(1_000_000_000_000);
+    let spec = Spec::small().with(
+        "nand.page_size = 2KiB
+        nand.channels = 2
+        nand.blocks_per_plane = 300
+        ftl.placement.policy = dynamic",
+    );
+    let spec = on_demand::cached(spec, 8);
+    let spec = failing::scheduled(spec, &[Scheduled { at, fault: Fault::DieDies(0) }]);
+    let spec = spec.holding(PAGES);
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..PAGES, SECTORS);
+    let whole = |op, page: u32| request(op, u64::from(page * SECTORS), SECTORS, page);
+    closed_loop(&mut device, 1, (0..PAGES).map(|page| whole(Op::Read, page)));
+    while device.advance_until(SimTime(at.0), &mut Vec::new()) == Advanced::Completed {}
+    let die_of = |page: Lpn, device: &Device| {
+        let at = device.ftl().look_up(page).expect("it was written");
+        device.flash().geometry().die_of_page(at).get()
+    };
+    let map = device.ftl().map_on_flash().expect("it lies on flash");
+    let in_memory: Vec<Lpn> = map.cached().by_use().map(|(page, _)| page).collect();
+    let is_gone: Vec<bool> = (0..PAGES)
+        .map(Lpn::new)
+        .map(|page| {
+            let of = map.pages_of(map.page_of(page)).next().expect("it has pages");
+            let entry_is_gone = die_of(of, &device) == 0 && !in_memory.contains(&page);
+            entry_is_gone || die_of(page, &device) == 0
+        })
+        .collect();
+    // Those in memory first: reads of others take their places.
+    let order = in_memory.iter().map(|page| page.get()).chain(0..PAGES);
+    for page in order {
+        let done = alone(&mut device, whole(Op::Read, page));
+        let expected = if is_gone[page as usize] { Outcome::Unreadable } else { Outcome::Done };
+        assert_eq!(done.outcome, expected, "page {page}");
+    }
+    let lost = is_gone.iter().filter(|&&gone| gone).count() as u32;
+    assert!(PAGES / 3 < lost && lost < PAGES, "{lost} of {PAGES}");
+    for page in 0..PAGES / 4 {
+        for op in [Op::Write, Op::Read] {
+            assert_eq!(alone(&mut device, whole(op, page)).outcome, Outcome::Done, "page {page}");
+        }
+    }
+    assert_eq!(device.ftl().audit(), Ok(()));
 }
 
 /// A device at its end with few entries in memory answers reads of everything, and programs no more

@@ -275,6 +275,53 @@ fn a_checkpoint_bounds_what_is_read() {
     assert!(checkpointed.time < scanned.time, "{checkpointed:?} {scanned:?}");
 }
 
+/// A checkpoint of a map on flash holds the places of its translation pages and the entries in memory that differ from them.
+/// Recovery reads that, but no translation page, and scans only the blocks that are open.
+#[test]
+fn a_checkpoint_of_a_map_on_flash_holds_what_flash_does_not() {
+    // Flash pages between checkpoints, and entries in memory.
+    for (every, entries) in [(16, 8), (16, 12), (24, 1_000)] {
+        let sets = [
+            "ftl.mapping.policy=dftl".to_owned(),
+            "ftl.over_provisioning=200%".to_owned(),
+            format!("ftl.mapping.cache={}B", 8 * entries),
+        ];
+        let with = |policy: &str| {
+            let policy = ["ftl.recovery.policy=".to_owned() + policy];
+            let all = sets.iter().chain(&policy);
+            let every = format!("ftl.recovery.every={}KiB", every * 4);
+            let every = policy[0].ends_with("checkpoint").then_some(&every);
+            let all: Vec<&str> =
+                ONE_DIE.into_iter().chain(all.chain(every).map(|set| &set[..])).collect();
+            config(&all)
+        };
+        let [scan, checkpoint] = ["scan", "checkpoint"].map(with);
+        let shape = scan.shape();
+        assert_eq!(shape.page_size.0, 4 * 1024);
+        let per_page = shape.page_size.sectors() / SECTORS;
+        for config in [&scan, &checkpoint] {
+            let mut device = device(config);
+            for page in 0..every {
+                carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+            }
+            while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
+            let map = device.ftl().map_on_flash().expect("it lies on flash");
+            let (all, programmed) = (u64::from(map.translation_pages()), map.counts().programmed());
+            let dirty = map.cached().by_use().filter(|&(_, dirty)| dirty).count() as u64;
+            assert!(dirty > 0 && dirty <= entries);
+            let (_, recovered) = cut(config, device);
+            let listed = 1 + ((all + dirty) * 8).div_ceil(shape.page_size.0);
+            let of_map =
+                if config.options.ftl.recovery.policy.writes_checkpoints() { listed } else { all };
+            assert_eq!(recovered.system_reads, 1 + of_map);
+            // What is written and the erased page behind it, of data and of the map; the first page of each other block.
+            assert_eq!(recovered.spare_reads, every + programmed + 64);
+            let time = reads(config, recovered.spare_reads) + recovered.system_reads * list(config);
+            assert_eq!(recovered.time.0, time);
+        }
+    }
+}
+
 /// Writes pages 0 to 7 and returns how many of them are on flash after a cut 10 us later.
 fn survivors(sets: &[&str], fua: bool) -> usize {
     let config = config(&[&["ftl.recovery.policy=scan"], sets].concat());

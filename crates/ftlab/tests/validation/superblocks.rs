@@ -1,15 +1,17 @@
 //! Superblocks: amplification as the mean field has it for blocks of their size, writes at what dies can take while
 //! collection goes on, erases of whole superblocks, and superblocks that lack blocks.
 
+use std::collections::BTreeSet;
+
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::host::{Host, Op};
 use ftlab::nand::Kind;
 use ftlab::scheduler::Origin;
-use ftlab::units::{BlockId, DieId};
+use ftlab::units::{BlockId, DieId, Ppn, Tpn};
 
-use crate::common::{ERASE, PROGRAM, READ, Spec, closed_loop, fill, request};
+use crate::common::{ERASE, PROGRAM, READ, Spec, closed_loop, fill, on_demand, request};
 use crate::write_amplification::{STOP, mean_field, planes};
 
 /// Two channels with two dies of two planes each.
@@ -204,4 +206,38 @@ fn parity_of_a_row_shares_a_program() {
     assert_eq!(programs, data + parity);
     let joined = device.flash().overlaps().multi_plane[Kind::Program as usize];
     assert_eq!(2 * joined, programs, "each program is shared");
+}
+
+/// Translation pages go round the planes of all dies in superblocks of their own: updates of the map are as spread as data.
+#[test]
+fn translation_pages_fill_superblocks_of_their_own() {
+    let spec = spec()
+        .set("nand.page_size", "2KiB")
+        .set("nand.pages_per_block", 16)
+        .set("nand.blocks_per_plane", 64);
+    let spec = on_demand::cached(spec, 8).holding(6 * 512);
+    let mut device = assemble(spec.setup());
+    let mut before = 0;
+    let mut places = Vec::new();
+    // A write to each translation page in turn evicts the oldest entry, whose translation page is programmed then.
+    for number in 0..200u64 {
+        let page = number % 6 * 512 + number / 6;
+        closed_loop(&mut device, 1, [request(Op::Write, page * 4, 4, 0)]);
+        let map = device.ftl().map_on_flash().expect("it lies on flash");
+        if map.counts().programmed() == before {
+            continue;
+        }
+        before = map.counts().programmed();
+        let all = (0..map.translation_pages()).map(Tpn::new);
+        let placed = all.flat_map(|of| map.pages_of(of).next());
+        places.push(placed.filter_map(|page| device.ftl().look_up(page)).max());
+    }
+    assert!(places.len() as u32 > 2 * DIES * PLANES, "{} updates", places.len());
+    let first = places[0].expect("one was programmed").get();
+    let in_order = (0..places.len() as u32).map(|number| Some(Ppn::new(first + number)));
+    assert!(places.into_iter().eq(in_order), "one behind the other in their superblock");
+    let flash = device.flash().geometry();
+    let dies: Vec<_> =
+        (0..DIES).map(|die| flash.die_of_page(Ppn::new(first + die * PLANES))).collect();
+    assert_eq!(dies.iter().collect::<BTreeSet<_>>().len() as u32, DIES, "round all dies: {dies:?}");
 }

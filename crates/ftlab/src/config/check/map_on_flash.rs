@@ -5,6 +5,7 @@ use crate::config::resolve::{ShapeCounts, shape};
 use crate::options::value::Value;
 
 const POLICY: &str = "ftl.mapping.policy";
+const RECOVERY: &str = "ftl.recovery.policy";
 const HOST_MEMORY: &str = "ftl.mapping.host_memory";
 const INTERFACE: &str = "host.link.interface";
 
@@ -32,12 +33,13 @@ impl Checker<'_, '_> {
         let nand = &self.options.nand;
         let dies = nand.faults.schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
         let policy = format!("{POLICY} = {}", text(&"dftl".to_owned()));
-        if dies {
+        if dies && self.options.ftl.recovery.policy.survives() {
             let message = format!(
-                "a map on flash that loses a die is not modelled ({policy}): translation pages would be lost with it"
+                "recovery of a map on flash that has lost a die is not modelled ({policy}): nothing else says what \
+                 translation pages lay there"
             );
-            let remedy = format!("schedule no death of a die, or set {POLICY} to \"page\"");
-            self.fail(&["nand.faults.schedule", POLICY], message, remedy);
+            let remedy = format!("set {RECOVERY} to \"none\", or {POLICY} to \"page\"");
+            self.fail(&[RECOVERY, "nand.faults.schedule", POLICY], message, remedy);
         }
         let interface = &self.options.host.link.interface;
         let lends =

@@ -20,10 +20,10 @@ impl Checker<'_, '_> {
                 message,
                 format!("set {POLICY} to \"none\""),
             );
-        } else if policy.writes_checkpoints() && !mapping.is_plain_table() {
+        } else if policy.writes_checkpoints() && !mapping.fits_checkpoints() {
             let message = format!(
-                "checkpoints need a map in memory with one place for each page; with ftl.mapping.policy = {named} the \
-                 map is rebuilt by a scan"
+                "checkpoints need a map with one place for each page; with ftl.mapping.policy = {named} the map is \
+                 rebuilt by a scan"
             );
             let remedy = format!("set {POLICY} to \"scan\", or ftl.mapping.policy to \"page\"");
             self.fail(&[POLICY, "ftl.mapping.policy"], message, remedy);

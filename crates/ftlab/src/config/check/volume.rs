@@ -28,7 +28,7 @@ pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] 
             "ftl.mapping.policy",
             "\"page\"",
             format!(
-                "pages go wherever a {what} is filled, from any address: no other mapping is modelled"
+                "pages go wherever a {what} is filled, from any address, which this mapping does not allow"
             ),
         ),
         clash(

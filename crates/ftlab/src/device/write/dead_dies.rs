@@ -24,8 +24,10 @@ pub(in crate::device) fn go_on_without_die(
     end_of_life::consider_end::<{ skills::ALL }>(writes, on);
     // Programs that wait for room may find that there is none, or get another place. Planes set more blocks aside.
     place_homeless(writes, on);
+    writes.update_due_map_pages::<{ skills::ALL }>(on);
     for plane in (0..on.kernel.ftl.geometry().planes()).map(PlaneId::new) {
         on.consider_collecting::<{ skills::ALL }>(plane);
+        writes.retry_map(plane, on);
     }
     on.relieve::<{ skills::ALL }>();
     writes.admit_waiting::<{ skills::ALL }>(on);

@@ -115,7 +115,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     fn end_gathering(&mut self, open: &mut Option<(RequestId, Gathering)>) {
         if let Some((_, Gathering { command, .. })) = open.take() {
-            self.kernel.flash.submit(self.kernel.now, command);
+            self.kernel.submit::<{ skills::ALL }>(command);
         }
     }
 

@@ -62,6 +62,7 @@ impl MapCache {
     pub(super) fn keep_map(&mut self, of: Tpn, ftl: &mut Ftl) {
         if let Some(map) = map_pages::map_on_flash_mut(ftl) {
             map.keep(of);
+            map.update_ended(of);
         }
         let Some(update) = self.updates.remove(&of) else { return };
         debug_assert_eq!(update.reads, 0, "the whole translation page is in memory");

@@ -1,5 +1,6 @@
 //! Reads of translation pages, for entries and for updates.
 
+use crate::engine::skills;
 use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::{FlashContents, Ftl, Kernel, ReadFor, lost};
@@ -88,6 +89,6 @@ fn submit_read(
     if origin == Origin::Host {
         on.contents.foresee(read, at, ReadFor::Map);
     }
-    on.flash.submit(on.now, read);
+    on.submit::<{ skills::ALL }>(read);
     true
 }

@@ -9,6 +9,7 @@ use crate::ftl::cost::regulation;
 use crate::ftl::gc::Collector;
 use crate::ftl::map_cache::{MapCache, MapCommand};
 use crate::ftl::placement::PlacementPolicy;
+use crate::ftl::wear::dies;
 use crate::ftl::{FlashChange, FlashContents, Ftl, Kernel, map_pages};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe};
 use crate::units::{PlaneId, Ppn, Tpn};
@@ -86,7 +87,18 @@ impl MapCache {
         if self.stalled.waiting == 0 {
             return;
         }
-        let pool = on.ftl.placement().pool_of(plane) as usize;
+        self.retry_pool(on.ftl.placement().pool_of(plane) as usize, on, gc);
+        for pool in dies::homeless_pools(&on.ftl) {
+            self.retry_pool(pool as usize, on, gc);
+        }
+    }
+
+    fn retry_pool(
+        &mut self,
+        pool: usize,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) {
         while let Some(&(of, program)) = self.stalled.by_pool[pool].front() {
             if !place_map(of, program, on, gc) {
                 return;
@@ -118,7 +130,7 @@ fn place_map(
         on.contents.change(FlashChange::MapProgrammed { page, to: Ppn::new(at) });
     }
     on.flash.command_mut(program).page = first;
-    on.flash.submit(on.now, program);
+    on.submit::<{ skills::ALL }>(program);
     gc.start::<{ skills::ALL }>(on.ftl.geometry().plane_of_page(first), on);
     true
 }

@@ -74,9 +74,9 @@ contract! {
             false
         }
 
-        /// Whether the map is a table in memory with one place for each page, which can be written
-        /// to flash as it is.
-        fn is_plain_table(_options: &Self::Options) -> bool {
+        /// Whether checkpoints can hold what of the map is not on flash otherwise: there is one place for
+        /// each page.
+        fn fits_checkpoints(_options: &Self::Options) -> bool {
             false
         }
     }

@@ -36,7 +36,7 @@ impl MappingFacts for PageMap {
         true
     }
 
-    fn is_plain_table(_options: &Self::Options) -> bool {
+    fn fits_checkpoints(_options: &Self::Options) -> bool {
         true
     }
 }

@@ -438,8 +438,8 @@ fn close_blocks(ftl: &mut Ftl) {
     }
 }
 
-/// If the map is stored on flash, reads all translation pages, and schedules the update of those
-/// that differ from the recovered map.
+/// If the map is stored on flash, schedules the update of the translation pages that differ from the recovered map. Without
+/// checkpoints all of them are read to find these.
 fn recover_map_on_flash(
     stale: &[Tpn],
     lay: &[Option<Ppn>],
@@ -447,6 +447,11 @@ fn recover_map_on_flash(
     ftl: &mut Ftl,
 ) {
     let Some(map) = ftl.map.mapping.dftl_mut() else { return };
-    plan.map_pages += map.translation_pages();
+    // A checkpoint says where translation pages lay and which entries differed from them. Versions tell which of the pages
+    // that were scanned are newer than their translation pages.
+    let is_checked = ftl.features.record.as_ref().is_some_and(|record| record.snapshot.is_some());
+    if !is_checked {
+        plan.map_pages += map.translation_pages();
+    }
     map.recovered(stale, lay);
 }

@@ -75,7 +75,7 @@ impl Record {
         let (packs, merges) = (mapping.packs(), mapping.has_log());
         let upkeep = policy.upkeep()?;
         let physical = geometry.physical_pages() as usize;
-        let snapshot = |_| Box::new(Snapshot::new(geometry, logical_pages));
+        let snapshot = |_| Box::new(Snapshot::new(geometry, logical_pages, mapping));
         Some(Box::new(Record {
             next: 1,
             versions: vec![0; physical],

@@ -1,10 +1,14 @@
 //! Checkpoints: the map as stored in the system area, the parts of the map that changed since, and
 //! the blocks that recovery has to scan in addition.
+//!
+//! Of a map on flash, a checkpoint holds only what flash does not: the places of the translation pages, and the entries in
+//! memory that differ from them. All of that is written each time. A translation page that has moved since is found by the
+//! scan, like any page, and a newer copy holds what the old one did, or later entries.
 
 use crate::ftl::Ftl;
-use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::mapping::{Dftl, Mapping, MappingPolicy};
 use crate::shape::Geometry;
-use crate::units::{BlockId, Lpn, Ppn};
+use crate::units::{BlockId, Bytes, Lpn, Ppn};
 use crate::verify::Canary;
 
 /// The size of an entry in the system area: a place, and the low half of a version.
@@ -33,6 +37,8 @@ struct Draft {
     entries: Vec<MapEntry>,
     openings: u64,
     open: Vec<BlockId>,
+    /// Flash pages of the system area that it takes.
+    pages: u32,
 }
 
 /// The last checkpoint.
@@ -50,21 +56,25 @@ pub(in crate::ftl) struct Snapshot {
     draft: Option<Box<Draft>>,
     /// By segment: whether it was ever written.
     written: Vec<bool>,
+    /// With a map on flash: flash pages of the last checkpoint.
+    of_map_on_flash: Option<u32>,
 }
 
 impl Snapshot {
     /// Creates the checkpoint of an empty map.
-    pub(super) fn new(geometry: &Geometry, logical_pages: u32) -> Snapshot {
+    pub(super) fn new(geometry: &Geometry, logical_pages: u32, mapping: &Mapping) -> Snapshot {
         let per_segment = (geometry.shape().page_size.0 / ENTRY) as u32;
-        let segments = logical_pages.div_ceil(per_segment) as usize;
+        let pages = mapping.dftl().map_or(logical_pages, Dftl::all_pages);
+        let segments = pages.div_ceil(per_segment) as usize;
         Snapshot {
-            entries: vec![MapEntry::default(); logical_pages as usize],
+            entries: vec![MapEntry::default(); pages as usize],
             per_segment,
             changed: vec![false; segments],
             openings: 0,
             open: Vec::new(),
             draft: None,
             written: vec![false; segments],
+            of_map_on_flash: mapping.dftl().map(|_| 1),
         }
     }
 
@@ -90,7 +100,8 @@ impl Snapshot {
 
     /// Returns the number of flash pages of the system area that hold the checkpoint.
     pub(super) fn pages(&self) -> u32 {
-        self.written.iter().filter(|&&written| written).count() as u32 + 1
+        let written = || self.written.iter().filter(|&&written| written).count() as u32 + 1;
+        self.of_map_on_flash.unwrap_or_else(written)
     }
 }
 
@@ -107,16 +118,27 @@ pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
     let per_segment = snapshot.per_segment;
     let pages = segments.iter().flat_map(|segment| {
         let first = segment * per_segment;
-        first..(first + per_segment).min(ftl.logical_pages)
+        first..(first + per_segment).min(snapshot.entries.len() as u32)
     });
     let entries = pages.map(|page| entry(Lpn::new(page), ftl)).collect();
     let open = unfinished(ftl).collect();
-    let (openings, needed) = (record.openings(), segments.len() as u32 + 1);
-    let draft = Draft { segments, entries, openings, open };
+    let openings = record.openings();
+    let pages = match ftl.map.mapping.dftl() {
+        None => segments.len() as u32 + 1,
+        Some(map) => pages_beside(map, ftl.geometry.shape().page_size),
+    };
+    let draft = Draft { segments, entries, openings, open, pages };
     let snapshot = ftl.features.record.as_deref_mut()?.snapshot.as_deref_mut()?;
     snapshot.changed.fill(false);
     snapshot.draft = Some(Box::new(draft));
-    Some(needed)
+    Some(pages)
+}
+
+/// Flash pages of a checkpoint that holds what a map on flash has in memory: one of its own, those for the directory and
+/// the entries that differ, and each translation page that is being written, or waits for it.
+fn pages_beside(map: &Dftl, page_size: Bytes) -> u32 {
+    let entries = u64::from(map.translation_pages()) + map.dirty_entries();
+    1 + (entries * ENTRY).div_ceil(page_size.0) as u32 + map.pages_in_memory() as u32
 }
 
 /// Returns the blocks in use that are not completely programmed.
@@ -148,7 +170,10 @@ pub(crate) fn end_checkpoint(ftl: &mut Ftl) {
         return;
     };
     let Some(draft) = snapshot.draft.take() else { return };
-    let Draft { segments, entries, openings, open } = *draft;
+    let Draft { segments, entries, openings, open, pages } = *draft;
+    if let Some(known) = &mut snapshot.of_map_on_flash {
+        *known = pages;
+    }
     let mut left = entries.into_iter();
     for segment in segments {
         snapshot.written[segment as usize] = true;
@@ -181,7 +206,7 @@ pub(in crate::ftl) fn give_up_checkpoint(ftl: &mut Ftl) {
     let Some(mut record) = ftl.features.record.take() else { return };
     if let Some(mut snapshot) = record.snapshot.take() {
         snapshot.draft = None;
-        for page in (0..ftl.logical_pages).map(Lpn::new) {
+        for page in (0..snapshot.entries.len() as u32).map(Lpn::new) {
             let (entry, at) = (snapshot.entries[page.at()], ftl.map.mapping.look_up(page));
             let found = at.and_then(|at| record.version(at, false));
             let version = found.map_or(0, |(version, _)| version);

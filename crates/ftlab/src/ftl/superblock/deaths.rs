@@ -6,7 +6,7 @@
 
 use super::{Members, room};
 use crate::engine::skills;
-use crate::ftl::wear::life::{Demand, EndReason};
+use crate::ftl::wear::life::EndReason;
 use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, Ftl};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
@@ -126,7 +126,7 @@ pub(in crate::ftl) fn check_room_of_groups(ftl: &mut Ftl) {
     {
         return;
     }
-    let demand = Demand { logical_pages: 0, ..life::demand(ftl) };
+    let demand = life::demand(ftl).without_pages();
     let planes = || (0..ftl.geometry.planes()).map(PlaneId::new);
     let alive = || planes().filter(|&plane| !dies::is_dead_plane(plane, ftl));
     let room = alive().map(|plane| room_of(plane, demand.least_blocks(), ftl));

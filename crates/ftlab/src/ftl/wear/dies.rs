@@ -12,10 +12,11 @@
 //! checked whenever a block closes.
 
 use crate::engine::skills;
+use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life;
-use crate::ftl::wear::life::{Demand, EndReason};
+use crate::ftl::wear::life::EndReason;
 use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, room, slc, superblock};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
@@ -149,6 +150,13 @@ fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
     for writable in &mut ftl.space.writable {
         writable.next_unit[plane.at()] = 0;
     }
+    if let Some(writable) = &mut ftl.space.map_writable {
+        writable.next_unit[plane.at()] = 0;
+    }
+    // The entries of pages that its collection has moved are still to be written.
+    if let Some(map) = ftl.map.mapping.dftl_mut() {
+        map.collected(plane);
+    }
     slc::cache::slc_died(plane, ftl);
     ftl.space.hungry[plane.at()] = false;
     ftl.space.fed.retain(|&fed| fed != plane);
@@ -209,7 +217,7 @@ fn check_room_left(pool: u32, ftl: &mut Ftl) {
         })
         .collect();
     let Some(life) = &ftl.health.life else { return };
-    let demand = Demand { logical_pages: 0, map_pages: None, ..life::demand(ftl) };
+    let demand = life::demand(ftl).without_pages();
     let room = alive.iter().map(|&plane| u64::from(demand.spare_units(life.good(plane))));
     let valid = alive.iter().map(|&plane| valid_on(plane, ftl));
     let nothing_left = ftl.dead_dies().len() == ftl.geometry.dies() as usize;

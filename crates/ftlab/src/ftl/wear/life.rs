@@ -133,6 +133,11 @@ pub struct Demand<'a> {
 }
 
 impl Demand<'_> {
+    /// The same requirements apart from the pages themselves, for who counts those that are valid.
+    pub(in crate::ftl) fn without_pages(self) -> Self {
+        Demand { logical_pages: 0, map_pages: self.map_pages.map(|_| 0), ..self }
+    }
+
     /// Returns the minimum number of blocks with which a plane always has a block worth collecting.
     /// When the host waits for the plane, all its blocks are closed except the reserve and the open
     /// ones. Each closed block is worth collecting unless its stale units are fewer than a flash

@@ -115,6 +115,8 @@ pub struct Dftl {
     /// By translation page: whether it waits to be updated, because it lacks a change that no
     /// entry in memory holds.
     stale: Vec<bool>,
+    /// By translation page: whether a new copy of it is on its way to flash.
+    leaving: Vec<bool>,
     /// By plane: translation pages that its garbage collection made stale.
     touched: Vec<Vec<Tpn>>,
     /// Translation pages that are to be updated now.
@@ -148,8 +150,9 @@ impl Policy for Dftl {
             table: _,
             layout: _,
             cached,
-            // Nothing is stale at rest.
+            // Nothing is stale or in flight at rest.
             stale: _,
+            leaving: _,
             touched: _,
             due: _,
             // A device that keeps translation pages only in memory is not saved.
@@ -185,6 +188,14 @@ impl MappingFacts for Dftl {
     fn on_flash(options: &Self::Options) -> Option<&DftlOptions> {
         Some(options)
     }
+
+    fn fills_stripes(_options: &Self::Options) -> bool {
+        true
+    }
+
+    fn fits_checkpoints(_options: &Self::Options) -> bool {
+        true
+    }
 }
 
 /// Returns the number of flash pages that hold the map of `logical_pages`.
@@ -209,6 +220,7 @@ impl Dftl {
             table: PageMap::new(layout.end()),
             cached: CachedTable::new(entries, logical_pages, per_page),
             stale: vec![false; count as usize],
+            leaving: vec![false; count as usize],
             touched: vec![Vec::new(); geometry.planes() as usize],
             due: VecDeque::new(),
             kept: Vec::new(),
@@ -379,9 +391,27 @@ impl Dftl {
     pub(crate) fn update(&mut self, of: Tpn) {
         self.counts.batched += u64::from(self.cached.clean_all(of));
         self.stale[of.at()] = false;
+        self.leaving[of.at()] = true;
         if verify::ON {
             self.note_stored(of);
         }
+    }
+
+    /// The new copy of a translation page is on flash, or is given up.
+    pub(crate) fn update_ended(&mut self, of: Tpn) {
+        self.leaving[of.at()] = false;
+    }
+
+    /// How many entries in memory differ from flash.
+    pub(in crate::ftl) fn dirty_entries(&self) -> u64 {
+        self.cached.by_use().filter(|&(_, dirty)| dirty).count() as u64
+    }
+
+    /// How many translation pages have further entries in memory that differ from flash: the whole page is there, or
+    /// entries that it lacks.
+    pub(in crate::ftl) fn pages_in_memory(&self) -> u64 {
+        let differs = |(&stale, &leaving): (&bool, &bool)| stale || leaving;
+        self.stale.iter().zip(&self.leaving).filter(|&marks| differs(marks)).count() as u64
     }
 
     /// Keeps a translation page in memory as a whole from now on. A device at the end of its life
