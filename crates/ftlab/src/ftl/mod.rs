@@ -227,12 +227,14 @@ impl Ftl {
             levelling,
             refresh,
             refresh_reads,
+            rebuilds,
             faults,
             bears_deaths,
             drain_pages,
         } = setup.wear;
-        let refreshes = refresh.is_some() || refresh_reads;
-        let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
+        let refreshes = refresh.is_some() || refresh_reads || rebuilds;
+        let refresh =
+            refreshes.then(|| Box::new(Refresh::new(refresh, rebuilds, geometry.planes())));
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let members = setup.superblock.as_ref().map(SuperblockState::members);
         let kept_back = kept_back(&geometry, drain_pages, members.is_some());

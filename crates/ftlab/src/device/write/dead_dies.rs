@@ -27,6 +27,8 @@ pub(in crate::device) fn go_on_without_die(
     for plane in (0..on.kernel.ftl.geometry().planes()).map(PlaneId::new) {
         on.consider_collecting::<{ skills::ALL }>(plane);
     }
+    let Base { kernel, services, .. } = on;
+    services.collector.rebuild::<{ skills::ALL }>(kernel);
     on.relieve::<{ skills::ALL }>();
     writes.admit_waiting::<{ skills::ALL }>(on);
     writes.write_back::<{ skills::ALL }>(on);

@@ -307,6 +307,9 @@ impl Collector {
                 }
                 None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
                 None => {
+                    if any(S, RARE) && on.ftl.features.stripes.is_some() {
+                        on.is_emptied(plane);
+                    }
                     collection::erasing(plane, &mut on.ftl);
                     let page = on.ftl.geometry.page_at(victim, 0);
                     let mut erase = Command::new(
@@ -331,6 +334,9 @@ impl Collector {
     ) {
         while let Some(plane) = on.ftl.space.fed.pop() {
             self.start::<S>(plane, on);
+            if any(S, RARE) && refresh::may_have_due(&on.ftl) {
+                self.refresh_next::<S>(plane, on);
+            }
         }
     }
 

@@ -122,7 +122,7 @@ impl Collector {
         }
     }
 
-    fn refresh_next<const S: Skills>(
+    pub(in crate::ftl) fn refresh_next<const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,

@@ -7,7 +7,7 @@
 //!
 //! Ages are ages of blocks: each page counts as old as the first page of its block. So an open
 //! block is closed early as soon as a page of the lowest cost would be due in it; its last pages
-//! stay erased. Blocks in use with one bit per cell are skipped, because their ageing is not
+//! stay erased. [Rebuilding](super::super::parity) after a die's death empties blocks in the same way. Blocks in use with one bit per cell are skipped, because their ageing is not
 //! modelled. Nothing is refreshed at the end of a device's life, because the device then moves no
 //! more data.
 //!
@@ -15,6 +15,7 @@
 //! fixed intervals, which are shorter for more wear; here the model determines the time.
 
 use crate::ftl::gc::wanted;
+use crate::ftl::parity::rebuild;
 use crate::ftl::wear::life;
 use std::collections::VecDeque;
 
@@ -97,8 +98,10 @@ struct Sealing {
 /// The state of refresh.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct Refresh {
-    /// `None` if blocks are refreshed only because of reads.
+    /// `None` if blocks are not refreshed because of their age.
     rule: Option<RefreshRule>,
+    /// Whether superblocks that a death left without protection are rebuilt.
+    rebuilds: bool,
     /// By plane: blocks that the last patrol found, or that were read often.
     due: Vec<VecDeque<Due>>,
     /// Blocks that are closed early and still have programs under way.
@@ -106,8 +109,8 @@ pub(in crate::ftl) struct Refresh {
 }
 
 impl Refresh {
-    pub(in crate::ftl) fn new(rule: Option<RefreshRule>, planes: u32) -> Refresh {
-        Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
+    pub(in crate::ftl) fn new(rule: Option<RefreshRule>, rebuilds: bool, planes: u32) -> Refresh {
+        Refresh { rule, rebuilds, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
     }
 
     /// Stops the refresh of a plane.
@@ -220,6 +223,11 @@ pub(in crate::ftl) fn next_refresh(
     let busy = ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
     if busy || ftl.health.read_only || scarce && after == Some(Purpose::Refresh) {
         return None;
+    }
+    if ftl.features.refresh.as_ref()?.rebuilds
+        && let Some(block) = rebuild::next(plane, ftl)
+    {
+        return Some(Wanted { block, purpose: Purpose::Refresh });
     }
     loop {
         let due = &mut ftl.features.refresh.as_mut()?.due[plane.at()];

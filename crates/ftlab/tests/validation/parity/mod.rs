@@ -4,6 +4,7 @@
 mod bench;
 mod closed_form;
 mod death;
+mod rebuild;
 
 use std::ops::RangeInclusive;
 
