@@ -138,6 +138,7 @@ const TOGETHER: [Together; 16] = [
         ("ftl.superblock.dies", &["2", "3"]),
         ("ftl.parity.policy", &["none", "none", "dies"]),
         ("ftl.parity.width", &["2", "3"]),
+        ("ftl.parity.rebuild", &["off", "on"]),
         ("ftl.placement.policy", &["dynamic"]),
         ("ftl.over_provisioning", &["50%", "100%", "200%"]),
         ("ftl.gc.copyback", &["off"]),
@@ -152,6 +153,7 @@ const TOGETHER: [Together; 16] = [
     &[
         ("ftl.parity.policy", &["dies"]),
         ("ftl.parity.width", &["2", "3", "4"]),
+        ("ftl.parity.rebuild", &["off", "on"]),
         ("ftl.superblock.policy", &["none", "groups"]),
         ("ftl.superblock.dies", &["2", "3", "4"]),
         ("ftl.mapping.policy", &["page", "page", "reconstruction"]),

@@ -81,7 +81,7 @@ counters! {
         /// time that they were requested.
         lost: u64, unit "flash pages", at "parity/lost_reads";
         /// Superblocks emptied, to rebuild them or for space, that a death had left without protection.
-        restored: u64, unit "superblocks", at "parity/restored_superblocks", label "superblocks restored";
+        restored: u64, unit "superblocks", at "parity/restored_superblocks";
         /// Flash pages of data that were copied out of them.
         restored_pages: u64, unit "flash pages", at "parity/restored_pages";
         /// Time during which some stripes had no protection: from when a death was found until the last of them was

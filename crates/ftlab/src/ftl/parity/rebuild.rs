@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 
 use super::{Missing, ParityCounts, Stripes, members};
 use crate::engine::skills::Skills;
-use crate::ftl::gc::Collector;
+use crate::ftl::gc::{Collector, Purpose, Wanted};
 use crate::ftl::superblock::Members;
 use crate::ftl::wear::{life, refresh};
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel};
@@ -107,18 +107,24 @@ fn has_parity(group: DieId, known: &Members) -> bool {
     known.alive(group) > 1
 }
 
-/// Whether a superblock is exposed and can be restored.
-fn can_be_restored(block: BlockId, ftl: &Ftl) -> bool {
+/// Whether a superblock of a group with parity holds data that is exposed.
+fn holds_exposed(block: BlockId, ftl: &Ftl) -> bool {
     let (Some(stripes), Some(known)) = (&ftl.features.stripes, ftl.features.members()) else {
         return false;
     };
-    if !ftl.is_in_use(block) || !has_parity(stripes.layout.group_of_block(block), known) {
-        return false;
-    }
     let is_exposed = |at| stripes.is_exposed(stripes.layout.stripe_of(at).0, known);
-    let is_filled = matches!(ftl.blocks.state(block), BlockState::Open | BlockState::Failing);
-    is_filled && stripes.is_any_exposed(block, known)
-        || ftl.blocks.valid_pages(&ftl.geometry, block).any(is_exposed)
+    has_parity(stripes.layout.group_of_block(block), known)
+        && ftl.blocks.valid_pages(&ftl.geometry, block).any(is_exposed)
+}
+
+/// Whether a superblock of a group with parity is about to get data that is exposed, by programs in flight.
+fn awaits_exposed(block: BlockId, ftl: &Ftl) -> bool {
+    let (Some(stripes), Some(known)) = (&ftl.features.stripes, ftl.features.members()) else {
+        return false;
+    };
+    matches!(ftl.blocks.state(block), BlockState::Open | BlockState::Failing)
+        && has_parity(stripes.layout.group_of_block(block), known)
+        && stripes.is_any_exposed(block, known)
 }
 
 /// Finds the superblocks that are exposed, after a death or a load.
@@ -126,8 +132,8 @@ pub(in crate::ftl) fn find_exposed(ftl: &mut Ftl) {
     if !ftl.features.members().is_some_and(Members::any_dead) {
         return;
     }
-    let exposed = ftl.blocks_in_use().filter(|&block| can_be_restored(block, ftl));
-    let mut exposed: BTreeSet<BlockId> = exposed.collect();
+    let is_exposed = |&block: &BlockId| holds_exposed(block, ftl) || awaits_exposed(block, ftl);
+    let mut exposed: BTreeSet<BlockId> = ftl.blocks_in_use().filter(is_exposed).collect();
     if ftl.plant.is(Canary::ParityNotRebuilt) {
         exposed.pop_last();
     }
@@ -153,37 +159,42 @@ fn exposed_on(plane: PlaneId, ftl: &Ftl) -> impl Iterator<Item = BlockId> + '_ {
     stripes.flat_map(move |stripes| stripes.exposed.blocks.range(all.clone()).copied())
 }
 
-/// The superblock of a plane that is rebuilt next.
-pub(in crate::ftl) fn next(plane: PlaneId, ftl: &mut Ftl) -> Option<BlockId> {
+/// The superblock of a plane that is rebuilt next. One of an SLC cache is folded.
+pub(in crate::ftl) fn next(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     let ready = |block: &BlockId, ftl: &Ftl| {
-        refresh::may_refresh(*block, ftl) && life::can_empty_beside_collection(plane, *block, ftl)
+        ftl.blocks.state(*block) == BlockState::Closed
+            && life::can_empty_beside_collection(plane, *block, ftl)
     };
-    let closed = exposed_on(plane, ftl).find(|block| ready(block, ftl));
-    if closed.is_some() || ftl.free_blocks(plane) <= ftl.space.thresholds.stop {
-        return closed;
+    let mut block = exposed_on(plane, ftl).find(|block| ready(block, ftl));
+    if block.is_none() && ftl.free_blocks(plane) > ftl.space.thresholds.stop {
+        let open: Vec<BlockId> =
+            exposed_on(plane, ftl).filter(|&block| refresh::is_filled(block, ftl)).collect();
+        open.iter().for_each(|&block| refresh::seal(block, ftl));
+        block = open.into_iter().find(|block| ready(block, ftl));
     }
-    let open: Vec<BlockId> =
-        exposed_on(plane, ftl).filter(|&block| refresh::is_filled(block, ftl)).collect();
-    open.iter().for_each(|&block| refresh::seal(block, ftl));
-    open.into_iter().find(|block| ready(block, ftl))
+    let block = block?;
+    let purpose = if ftl.blocks.is_slc(block) { Purpose::Fold } else { Purpose::Refresh };
+    Some(Wanted { block, purpose })
 }
 
 /// A superblock was closed. If it waits to be rebuilt, its plane looks for work.
 pub(in crate::ftl) fn closes(block: BlockId, ftl: &mut Ftl) {
-    let stripes = ftl.features.stripes.as_ref();
-    if stripes.is_some_and(|stripes| stripes.exposed.blocks.contains(&block)) {
-        ftl.space.fed.push(ftl.geometry.plane_of(block));
+    let stripes = ftl.features.stripes.as_ref().filter(|_| refresh::rebuilds(ftl));
+    let waits = stripes.is_some_and(|stripes| stripes.exposed.blocks.contains(&block));
+    let plane = ftl.geometry.plane_of(block);
+    if waits && !ftl.space.fed.contains(&plane) {
+        ftl.space.fed.push(plane);
     }
 }
 
-/// Checks that every superblock that can be restored is known.
+/// Checks that every superblock that holds exposed data is known.
 pub(in crate::ftl) fn audit(ftl: &Ftl) -> Result<(), String> {
     let Some(stripes) = ftl.features.stripes.as_ref() else { return Ok(()) };
     if !ftl.features.members().is_some_and(Members::any_dead) {
         return Ok(());
     }
     let is_forgotten =
-        |&block: &BlockId| !stripes.exposed.blocks.contains(&block) && can_be_restored(block, ftl);
+        |&block: &BlockId| !stripes.exposed.blocks.contains(&block) && holds_exposed(block, ftl);
     match ftl.blocks_in_use().find(is_forgotten) {
         Some(block) => Err(format!("{block:?} has lost its protection, but counts as whole")),
         None => Ok(()),
@@ -218,6 +229,9 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         on.watch_exposed();
+        if !refresh::rebuilds(&on.ftl) {
+            return;
+        }
         for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
             self.refresh_next::<S>(plane, on);
         }

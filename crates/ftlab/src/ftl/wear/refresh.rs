@@ -143,6 +143,11 @@ pub(crate) fn may_have_due(ftl: &Ftl) -> bool {
     ftl.features.refresh.is_some()
 }
 
+/// Whether superblocks that a death left without protection are rebuilt.
+pub(in crate::ftl) fn rebuilds(ftl: &Ftl) -> bool {
+    ftl.features.refresh.as_ref().is_some_and(|refresh| refresh.rebuilds)
+}
+
 /// Forgets the blocks that the last patrol found and that were not refreshed, because the patrol
 /// that begins finds them again.
 pub(in crate::ftl) fn forget_due(ftl: &mut Ftl) {
@@ -224,10 +229,10 @@ pub(in crate::ftl) fn next_refresh(
     if busy || ftl.health.read_only || scarce && after == Some(Purpose::Refresh) {
         return None;
     }
-    if ftl.features.refresh.as_ref()?.rebuilds
-        && let Some(block) = rebuild::next(plane, ftl)
+    if rebuilds(ftl)
+        && let Some(wanted) = rebuild::next(plane, ftl)
     {
-        return Some(Wanted { block, purpose: Purpose::Refresh });
+        return Some(wanted);
     }
     loop {
         let due = &mut ftl.features.refresh.as_mut()?.due[plane.at()];

@@ -5,7 +5,7 @@ use ftlab::ftl::parity::ParityCounts;
 use ftlab::host::{Advanced, Host, Op};
 use ftlab::nand::{Fault, Scheduled};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{DieId, Nanos, SimTime};
+use ftlab::units::{DieId, Lpn, Nanos, SimTime};
 use proptest::prelude::*;
 
 use super::bench::Bench;
@@ -81,7 +81,9 @@ fn after_the_rebuild_a_second_death_loses_nothing() -> Result<(), String> {
         assert_eq!((unprotected, bench.unreadable), (0, 0), "{width} dies");
         assert_eq!(bench.device.ftl().dead_dies_on_flash().len(), 2);
         let (bench, unprotected) = two_deaths(width, "off")?;
-        assert_eq!(unprotected, u64::from(bench.device.ftl().logical_pages()), "{width} dies");
+        // The last stripe, still open, goes on without the dead die.
+        let all = u64::from(bench.device.ftl().logical_pages());
+        assert!(unprotected + u64::from(width) > all, "{width} dies: {unprotected}");
         assert!(bench.unreadable > 0, "{width} dies");
     }
     Ok(())
@@ -97,10 +99,13 @@ fn a_mirror_stays_without_protection() -> Result<(), String> {
     Ok(())
 }
 
+/// Percent of the most that a device can hold: more than two thirds of its blocks, which a group of three dies can't spare.
+const FULL: u32 = 75;
+
 /// Where there is no room beside what collection needs, the device goes on as it is, and says so.
 #[test]
 fn without_room_it_gives_up() {
-    let spec = group(4, &[(FIRST, 0)], "on").filled(100);
+    let spec = group(4, &[(FIRST, 0)], "on").filled(FULL);
     let sectors = spec.sectors_per_page();
     let mut device = assemble(spec.setup());
     let all = || 0..spec.logical_pages();
@@ -114,8 +119,9 @@ fn without_room_it_gives_up() {
     while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
     assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(0)]);
     let unprotected = device.ftl().unprotected_pages();
-    assert!(unprotected > 0 && unprotected < u64::from(spec.logical_pages()), "{unprotected}");
+    let all = u64::from(spec.logical_pages());
     assert!(device.end_of_life().is_none());
+    assert!(unprotected > 0 && unprotected < all, "{unprotected} of {all}");
     let counts = counts(&device);
     assert!(counts.restored > 0, "as long as there was room");
     assert!(counts.exposed > Nanos::ZERO);
@@ -138,12 +144,19 @@ fn the_rebuild_takes_the_time_of_its_reads_and_programs() {
         assert!(device.now() < SimTime(FIRST.0), "{width} dies: {:?}", device.now());
         while device.advance_until(SimTime(FIRST.0), &mut Vec::new()) == Advanced::Completed {}
         let before = *device.flash().done();
-        // The page of a stripe on the first die is found dead, and computed.
-        closed_loop(
-            &mut device,
-            1,
-            (0..width).map(|at| request(Op::Read, u64::from(at * sectors), sectors, at)),
-        );
+        let stripes = device.ftl().stripes().expect("there is parity").layout().clone();
+        let is_on_first = |page: &u32| {
+            let at = device.ftl().look_up(Lpn::new(*page)).expect("it is written");
+            let (stripe, place) = stripes.stripe_of(at);
+            stripes.member_at(stripe, place) == 0
+        };
+        let computed = (0..pages).filter(is_on_first).count() as u64;
+        // The first page on the dead die reveals it.
+        let mut reads =
+            (0..pages).map(|at| request(Op::Read, u64::from(at * sectors), sectors, at));
+        while device.ftl().dead_dies_on_flash().is_empty() {
+            closed_loop(&mut device, 1, reads.by_ref().take(1));
+        }
         while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
         assert_eq!(device.ftl().unprotected_pages(), 0, "{width} dies");
         let counts = counts(&device);
@@ -152,8 +165,8 @@ fn the_rebuild_takes_the_time_of_its_reads_and_programs() {
         let wear = device.flash().done()[Origin::Wear as usize];
         let since = |kind: Kind| wear[kind as usize] - before[Origin::Wear as usize][kind as usize];
         let (data, width) = (u64::from(pages), u64::from(width));
-        let (computed, rest) = (data / width, data - data / width);
-        assert_eq!(since(Kind::Read), rest + computed * (width - 1), "{width} dies");
+        assert!(computed.abs_diff(data / width) <= 6, "about as many on each die");
+        assert_eq!(since(Kind::Read), data - computed + computed * (width - 1), "{width} dies");
         let programs = since(Kind::Program);
         let least = data + data / (width - 2);
         // The last stripe is open, so its parity may be in DRAM.
@@ -165,7 +178,7 @@ fn the_rebuild_takes_the_time_of_its_reads_and_programs() {
         let calculated = (of_reads + of_programs + of_erases) as f64 / (width - 1) as f64;
         let took = counts.exposed.0 as f64;
         println!("{width} dies: {took} for {calculated}, {:.3}", took / calculated);
-        assert!(took >= calculated * 0.98 && took < calculated * 1.25, "{width} dies");
+        assert!(took >= calculated && took < calculated * 1.02, "{width} dies");
     }
 }
 
