@@ -334,7 +334,7 @@ impl Collector {
     ) {
         while let Some(plane) = on.ftl.space.fed.pop() {
             self.start::<S>(plane, on);
-            if any(S, RARE) && refresh::may_have_due(&on.ftl) {
+            if any(S, RARE) && refresh::rebuilds(&on.ftl) {
                 self.refresh_next::<S>(plane, on);
             }
         }
