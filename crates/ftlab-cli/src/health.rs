@@ -59,10 +59,9 @@ pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     line(out, "Parity", &text)?;
     if counts.exposed > Nanos::ZERO {
         let text = format!(
-            "for {}; {} superblocks restored ({} copies), {} pages still unprotected",
+            "for {}; {} superblocks restored, {} pages not",
             span(counts.exposed.0),
             count(counts.restored),
-            count(counts.restored_pages),
             count(parity.unprotected_pages)
         );
         line(out, "A second death is fatal", &text)?;

@@ -35,8 +35,8 @@ options! {
             source "assumed; drives of many dies use 8 to 64 (Micron calls it RAIN)",
             applies_with "ftl.parity.policy" is "dies";
         /// Whether the FTL, once a die is found dead, moves the data of all stripes that have lost a page with it to new
-        /// stripes over the remaining dies. Until then, a second death in the group loses data. One superblock of a group
-        /// at a time, and collection for space goes first.
+        /// stripes over the remaining dies. Until then, a second death in the group loses data. One superblock of a plane
+        /// of a group at a time, and collection for space goes first.
         rebuild: Switch = "off",
             source "default: nothing is moved for a death alone; lost data is computed from its stripe at each read",
             applies_with "ftl.parity.policy" is "dies";

@@ -5,7 +5,7 @@
 //! `ftl.parity.rebuild` the collector empties them as it refreshes old data ([`refresh`]): one superblock of a group at a
 //! time, in the order of their numbers, and alternating with collection for space if blocks are scarce. One that is open
 //! is closed early, if there are blocks to spare. One whose data has no room stays exposed, and is tried again after the
-//! next collection of its group: rebuilding never takes the room that collection needs.
+//! next collection of its plane: rebuilding never takes the room that collection needs.
 //!
 //! A group with a single live die has no parity, so nothing of it is rebuilt.
 
