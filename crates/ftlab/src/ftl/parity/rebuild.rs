@@ -2,7 +2,7 @@
 //! They are *exposed* until their data has moved, because stripes that are begun now do without the dead die.
 //!
 //! Which superblocks are exposed follows from their stripes, and is found again after each death and each load. With
-//! `ftl.parity.rebuild` the collector empties them as it refreshes old data ([`refresh`]): one superblock of a group at a
+//! `ftl.parity.rebuild` the collector empties them as it refreshes old data ([`refresh`]): one superblock of a plane at a
 //! time, in the order of their numbers, and alternating with collection for space if blocks are scarce. One that is open
 //! is closed early, if there are blocks to spare. One whose data has no room stays exposed, and is tried again after the
 //! next collection of its plane: rebuilding never takes the room that collection needs.
