@@ -233,8 +233,7 @@ impl Ftl {
             drain_pages,
         } = setup.wear;
         let refreshes = refresh.is_some() || refresh_reads || rebuilds;
-        let refresh =
-            refreshes.then(|| Box::new(Refresh::new(refresh, rebuilds, geometry.planes())));
+        let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let members = setup.superblock.as_ref().map(SuperblockState::members);
         let kept_back = kept_back(&geometry, drain_pages, members.is_some());
@@ -290,7 +289,7 @@ impl Ftl {
             slc,
             regulation: setup.cost.map(regulation),
             record,
-            stripes: setup.stripes.map(|layout| Box::new(Stripes::new(layout))),
+            stripes: setup.stripes.map(|it| Box::new(Stripes::new(it).rebuilt(rebuilds))),
             superblock: setup.superblock.map(Box::new),
         };
         let mut ftl = Ftl {

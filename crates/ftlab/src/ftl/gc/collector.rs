@@ -11,6 +11,7 @@ use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::gc::rows::CopyRow;
 use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, pacing, wanted};
+use crate::ftl::parity::rebuild;
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Kernel, lost, map_pages, slc};
 use crate::scheduler::{CellFindings, Command, CommandId, Kind, Note, Probe, ServiceId};
@@ -334,7 +335,7 @@ impl Collector {
     ) {
         while let Some(plane) = on.ftl.space.fed.pop() {
             self.start::<S>(plane, on);
-            if any(S, RARE) && refresh::rebuilds(&on.ftl) {
+            if any(S, RARE) && rebuild::rebuilds(&on.ftl) {
                 self.refresh_next::<S>(plane, on);
             }
         }

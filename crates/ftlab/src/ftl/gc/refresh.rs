@@ -2,6 +2,7 @@
 
 use crate::engine::skills::Skills;
 use crate::ftl::gc::Collector;
+use crate::ftl::parity::rebuild;
 use crate::ftl::wear::{RefreshRule, refresh};
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
@@ -119,6 +120,20 @@ impl Collector {
         if refresh::may_refresh(block, &on.ftl) {
             refresh::note_read_often(block, &mut on.ftl);
             self.refresh_next::<S>(on.ftl.geometry.plane_of(block), on);
+        }
+    }
+
+    /// After a death, or a load: begins to rebuild.
+    pub(crate) fn rebuild<const S: Skills>(
+        &mut self,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        on.watch_exposed();
+        if !rebuild::rebuilds(&on.ftl) {
+            return;
+        }
+        for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
+            self.refresh_next::<S>(plane, on);
         }
     }
 

@@ -2,7 +2,7 @@
 //! They are *exposed* until their data has moved, because stripes that are begun now do without the dead die.
 //!
 //! Which superblocks are exposed follows from their stripes, and is found again after each death and each load. With
-//! `ftl.parity.rebuild` the collector empties them as it refreshes old data ([`refresh`]): one superblock of a plane at a
+//! `ftl.parity.rebuild` the collector empties them as it refreshes old data ([`refresh`](crate::ftl::wear)): one superblock of a plane at a
 //! time, in the order of their numbers, and alternating with collection for space if blocks are scarce. One that is open
 //! is closed early, if there are blocks to spare. One whose data has no room stays exposed, and is tried again after the
 //! next collection of its plane: rebuilding never takes the room that collection needs.
@@ -12,10 +12,9 @@
 use std::collections::BTreeSet;
 
 use super::{Missing, ParityCounts, Stripes, members};
-use crate::engine::skills::Skills;
-use crate::ftl::gc::{Collector, Purpose, Wanted};
+use crate::ftl::gc::{Purpose, Wanted};
 use crate::ftl::superblock::Members;
-use crate::ftl::wear::{life, refresh};
+use crate::ftl::wear::life;
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel};
 use crate::nand::Stripe;
 use crate::scheduler::Probe;
@@ -29,9 +28,18 @@ pub(super) struct Exposed {
     blocks: BTreeSet<BlockId>,
     /// Since when there are any, or a group without parity; none if all stripes are whole.
     since: Option<SimTime>,
+    /// Whether they are rebuilt.
+    rebuilds: bool,
 }
 
 impl Stripes {
+    /// The same stripes, rebuilt after a death or not.
+    #[must_use]
+    pub fn rebuilt(mut self, rebuilds: bool) -> Stripes {
+        self.exposed.rebuilds = rebuilds;
+        self
+    }
+
     /// Costs and benefits of parity, until now.
     #[must_use]
     pub fn counts_until(&self, now: SimTime) -> ParityCounts {
@@ -152,34 +160,32 @@ fn is_any_exposed(ftl: &Ftl) -> bool {
 }
 
 /// The exposed superblocks of a plane, in order.
-fn exposed_on(plane: PlaneId, ftl: &Ftl) -> impl Iterator<Item = BlockId> + '_ {
+pub(in crate::ftl) fn exposed_on(plane: PlaneId, ftl: &Ftl) -> impl Iterator<Item = BlockId> + '_ {
     let last = ftl.geometry.shape().blocks_per_plane - 1;
     let all = ftl.geometry.block_in(plane, 0)..=ftl.geometry.block_in(plane, last);
     let stripes = ftl.features.stripes.iter();
     stripes.flat_map(move |stripes| stripes.exposed.blocks.range(all.clone()).copied())
 }
 
+/// Whether superblocks that a death left without protection are rebuilt.
+pub(in crate::ftl) fn rebuilds(ftl: &Ftl) -> bool {
+    ftl.features.stripes.as_ref().is_some_and(|stripes| stripes.exposed.rebuilds)
+}
+
 /// The superblock of a plane that is rebuilt next. One of an SLC cache is folded.
-pub(in crate::ftl) fn next(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
-    let ready = |block: &BlockId, ftl: &Ftl| {
+pub(in crate::ftl) fn next(plane: PlaneId, ftl: &Ftl) -> Option<Wanted> {
+    let ready = |block: &BlockId| {
         ftl.blocks.state(*block) == BlockState::Closed
             && life::can_empty_beside_collection(plane, *block, ftl)
     };
-    let mut block = exposed_on(plane, ftl).find(|block| ready(block, ftl));
-    if block.is_none() && ftl.free_blocks(plane) > ftl.space.thresholds.stop {
-        let open: Vec<BlockId> =
-            exposed_on(plane, ftl).filter(|&block| refresh::is_filled(block, ftl)).collect();
-        open.iter().for_each(|&block| refresh::seal(block, ftl));
-        block = open.into_iter().find(|block| ready(block, ftl));
-    }
-    let block = block?;
+    let block = exposed_on(plane, ftl).find(ready)?;
     let purpose = if ftl.blocks.is_slc(block) { Purpose::Fold } else { Purpose::Refresh };
     Some(Wanted { block, purpose })
 }
 
 /// A superblock was closed. If it waits to be rebuilt, its plane looks for work.
 pub(in crate::ftl) fn closes(block: BlockId, ftl: &mut Ftl) {
-    let stripes = ftl.features.stripes.as_ref().filter(|_| refresh::rebuilds(ftl));
+    let stripes = ftl.features.stripes.as_ref().filter(|_| rebuilds(ftl));
     let waits = stripes.is_some_and(|stripes| stripes.exposed.blocks.contains(&block));
     let plane = ftl.geometry.plane_of(block);
     if waits && !ftl.space.fed.contains(&plane) {
@@ -218,22 +224,6 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         let Some(stripes) = &mut self.ftl.features.stripes else { return };
         if stripes.is_restored(victim, copied) {
             self.watch_exposed();
-        }
-    }
-}
-
-impl Collector {
-    /// After a death, or a load: begins to rebuild.
-    pub(crate) fn rebuild<const S: Skills>(
-        &mut self,
-        on: &mut Kernel<impl Probe, impl FlashContents>,
-    ) {
-        on.watch_exposed();
-        if !refresh::rebuilds(&on.ftl) {
-            return;
-        }
-        for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
-            self.refresh_next::<S>(plane, on);
         }
     }
 }

@@ -100,8 +100,6 @@ struct Sealing {
 pub(in crate::ftl) struct Refresh {
     /// `None` if blocks are not refreshed because of their age.
     rule: Option<RefreshRule>,
-    /// Whether superblocks that a death left without protection are rebuilt.
-    rebuilds: bool,
     /// By plane: blocks that the last patrol found, or that were read often.
     due: Vec<VecDeque<Due>>,
     /// Blocks that are closed early and still have programs under way.
@@ -109,8 +107,8 @@ pub(in crate::ftl) struct Refresh {
 }
 
 impl Refresh {
-    pub(in crate::ftl) fn new(rule: Option<RefreshRule>, rebuilds: bool, planes: u32) -> Refresh {
-        Refresh { rule, rebuilds, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
+    pub(in crate::ftl) fn new(rule: Option<RefreshRule>, planes: u32) -> Refresh {
+        Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
     }
 
     /// Stops the refresh of a plane.
@@ -141,11 +139,6 @@ impl Ftl {
 #[inline]
 pub(crate) fn may_have_due(ftl: &Ftl) -> bool {
     ftl.features.refresh.is_some()
-}
-
-/// Whether superblocks that a death left without protection are rebuilt.
-pub(in crate::ftl) fn rebuilds(ftl: &Ftl) -> bool {
-    ftl.features.refresh.as_ref().is_some_and(|refresh| refresh.rebuilds)
 }
 
 /// Forgets the blocks that the last patrol found and that were not refreshed, because the patrol
@@ -216,6 +209,19 @@ pub(in crate::ftl) fn refresh_instead(plane: PlaneId, ftl: &mut Ftl) -> Option<W
     ftl.space.planes[plane.at()].wanted.pop_back()
 }
 
+/// Returns the next superblock of a plane to rebuild. If there is none, closes early those that are open, unless free blocks
+/// are scarce.
+fn next_to_rebuild(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
+    let next = rebuild::next(plane, ftl);
+    if next.is_some() || ftl.free_blocks(plane) <= ftl.space.thresholds.stop {
+        return next;
+    }
+    let open: Vec<BlockId> =
+        rebuild::exposed_on(plane, ftl).filter(|&block| is_filled(block, ftl)).collect();
+    open.into_iter().for_each(|block| seal(block, ftl));
+    rebuild::next(plane, ftl)
+}
+
 /// Returns the next block of a plane to refresh. `after` is the purpose of the collection that just
 /// ended. If free blocks are scarce, a refresh after another refresh has to wait for a collection
 /// for space.
@@ -229,8 +235,8 @@ pub(in crate::ftl) fn next_refresh(
     if busy || ftl.health.read_only || scarce && after == Some(Purpose::Refresh) {
         return None;
     }
-    if rebuilds(ftl)
-        && let Some(wanted) = rebuild::next(plane, ftl)
+    if rebuild::rebuilds(ftl)
+        && let Some(wanted) = next_to_rebuild(plane, ftl)
     {
         return Some(wanted);
     }
