@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use ftlab::stats::Report;
+use ftlab::units::Nanos;
 
 use crate::human::{bytes, count, percent, span};
 use crate::table::{joined, line, told};
@@ -56,6 +57,15 @@ pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let counts = &parity.counts;
     let text = joined([format!("over {} dies", parity.stripe_dies), told(&counts.entries(None))]);
     line(out, "Parity", &text)?;
+    if counts.exposed > Nanos::ZERO {
+        let text = format!(
+            "for {}; {} superblocks restored, {} pages not",
+            span(counts.exposed.0),
+            count(counts.restored),
+            count(parity.unprotected_pages)
+        );
+        line(out, "A second death is fatal", &text)?;
+    }
     if counts.reconstructed + counts.lost == 0 {
         return Ok(());
     }

@@ -372,10 +372,12 @@ fn energy(energy: &EnergyReport, out: &mut dyn Write) -> io::Result<()> {
 /// Prints how many blocks were moved for other reasons than garbage collection.
 fn moves(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let by = &report.gc.by_purpose;
+    let rebuilt = report.parity.is_some_and(|parity| parity.counts.restored > 0);
+    let refreshed = if rebuilt { "to refresh or rebuild data" } else { "to refresh their data" };
     let moves = [
         ("for wear levelling", Purpose::WearLevel),
         ("off blocks that go bad", Purpose::Retire),
-        ("to refresh their data", Purpose::Refresh),
+        (refreshed, Purpose::Refresh),
     ];
     let told = moves.map(|(why, purpose)| (why, by[purpose])).into_iter();
     let told = told.filter(|(_, of)| of.runs > 0);

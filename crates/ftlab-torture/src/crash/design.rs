@@ -167,6 +167,7 @@ pub const DESIGNS: [Design; 15] = [
         options: &[
             ("ftl.parity.policy", &["dies"]),
             ("ftl.parity.width", &["2", "3", "4"]),
+            ("ftl.parity.rebuild", &["off", "on", "on"]),
             ("ftl.mapping.policy", &["page", "page", "reconstruction"]),
             ("ftl.placement.policy", &["dynamic"]),
             ("ftl.placement.rows", &["off"]),

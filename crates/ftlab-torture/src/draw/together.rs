@@ -30,13 +30,14 @@ pub const SUPERBLOCKS: Together = &[
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
 /// if data ages; parity and superblocks are over groups of dies; completions are coalesced
 /// by number and time.
-pub(super) const TOGETHER: [Together; 17] = [
+pub(super) const TOGETHER: [Together; 18] = [
     SUPERBLOCKS,
     &[
         ("ftl.superblock.policy", &["all", "groups"]),
         ("ftl.superblock.dies", &["2", "3"]),
         ("ftl.parity.policy", &["none", "none", "dies"]),
         ("ftl.parity.width", &["2", "3"]),
+        ("ftl.parity.rebuild", &["off", "on"]),
         ("ftl.placement.policy", &["dynamic"]),
         ("ftl.over_provisioning", &["50%", "100%", "200%"]),
         ("ftl.gc.copyback", &["off"]),
@@ -50,6 +51,7 @@ pub(super) const TOGETHER: [Together; 17] = [
     &[
         ("ftl.parity.policy", &["dies"]),
         ("ftl.parity.width", &["2", "3", "4"]),
+        ("ftl.parity.rebuild", &["off", "on"]),
         ("ftl.superblock.policy", &["none", "groups"]),
         ("ftl.superblock.dies", &["2", "3", "4"]),
         ("ftl.mapping.policy", &["page", "page", "dftl", "reconstruction"]),

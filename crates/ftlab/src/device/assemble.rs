@@ -165,6 +165,7 @@ impl DeviceSetup {
                     levelling: ftl.wear.policy.build(&parts),
                     refresh: ftl.refresh.rule(),
                     refresh_reads: ftl.refresh.reads.is_some(),
+                    rebuilds: ftl.parity.rebuilds(),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
                     bears_deaths: false,
                     drain_pages: drain_pages(&buffer, &volume),

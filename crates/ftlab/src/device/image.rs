@@ -185,6 +185,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if self.base.checks_itself() {
             self.verify_loaded();
         }
+        let Base { kernel, services, .. } = &mut self.base;
+        services.collector.rebuild::<{ skills::ALL }>(kernel);
         if crate::ftl::image::wake_planes(&mut self.base.kernel.ftl) || !resume.collection {
             self.base.relieve::<{ skills::ALL }>();
         }

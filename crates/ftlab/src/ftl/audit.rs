@@ -3,6 +3,7 @@
 use crate::engine::skills;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::mapping::MappingPolicy;
+use crate::ftl::parity::rebuild;
 use crate::ftl::{BlockState, Ftl, fragments, merge, slc, superblock};
 use crate::units::{BlockId, Lpn, PlaneId};
 
@@ -21,6 +22,7 @@ impl Ftl {
         if mapped != valid {
             return Err(format!("{mapped} pages are mapped to, but {valid} are valid on flash"));
         }
+        rebuild::audit(self)?;
         (0..self.geometry.planes()).map(PlaneId::new).try_for_each(|plane| audit_plane(plane, self))
     }
 }

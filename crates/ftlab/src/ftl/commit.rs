@@ -6,6 +6,7 @@ use crate::engine::skills::{RARE, SLC, Skills, any};
 use crate::ftl::gc::{VictimPolicy, VictimView};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
+use crate::ftl::parity::rebuild;
 use crate::ftl::slc::Count;
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::superblock::deaths;
@@ -93,6 +94,7 @@ impl Ftl {
             self.policies.victim.closed(&view, block);
         }
         self.space.feed(plane);
+        rebuild::closes(block, self);
     }
 
     /// The copy of `page` at `at` is programmed and becomes current. Call this before

@@ -8,6 +8,7 @@ use crate::engine::skills;
 use crate::ftl::gc::{VictimPolicy, VictimView, collection};
 use crate::ftl::mapping::{Dftl, MappingPolicy};
 use crate::ftl::merge::fold;
+use crate::ftl::parity::rebuild as parity_rebuild;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::plane::Loaded;
 use crate::ftl::recovery::rebuild;
@@ -129,6 +130,7 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
     crate::ftl::room::note_streams(resume, ftl);
     life::recount_losses(ftl);
     dies::recount_dead(ftl);
+    parity_rebuild::find_exposed(ftl);
     fragments::room::refresh_pack_room(ftl);
     (0..ftl.geometry.planes())
         .map(PlaneId::new)

@@ -227,11 +227,12 @@ impl Ftl {
             levelling,
             refresh,
             refresh_reads,
+            rebuilds,
             faults,
             bears_deaths,
             drain_pages,
         } = setup.wear;
-        let refreshes = refresh.is_some() || refresh_reads;
+        let refreshes = refresh.is_some() || refresh_reads || rebuilds;
         let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
         let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let members = setup.superblock.as_ref().map(SuperblockState::members);
@@ -288,7 +289,7 @@ impl Ftl {
             slc,
             regulation: setup.cost.map(regulation),
             record,
-            stripes: setup.stripes.map(|layout| Box::new(Stripes::new(layout))),
+            stripes: setup.stripes.map(|it| Box::new(Stripes::new(it).rebuilt(rebuilds))),
             superblock: setup.superblock.map(Box::new),
         };
         let mut ftl = Ftl {

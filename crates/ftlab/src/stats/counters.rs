@@ -73,7 +73,11 @@ impl DeviceCounters {
             commands: *device.flash().done(),
             costs: *device.flash().costs(),
             rewrites: device.rewriter().map(|rewriter| *rewriter.counts()).unwrap_or_default(),
-            parity: device.ftl().stripes().map(|stripes| *stripes.counts()).unwrap_or_default(),
+            parity: device
+                .ftl()
+                .stripes()
+                .map(|stripes| stripes.counts_until(now))
+                .unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
             cell_time: device.flash().energy_meter().cells,
             die_busy: device.flash().die_busy(now).collect(),

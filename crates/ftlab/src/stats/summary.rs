@@ -76,10 +76,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             .map_on_flash()
             .map(|map| translation(&counters, device, map, written_bytes)),
         reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),
-        parity: device
-            .ftl()
-            .stripes()
-            .map(|stripes| ParityReport::new(&counters.parity, stripes.layout().width())),
+        parity: ParityReport::new(&counters.parity, device),
         utilisation: Utilisation {
             channels_ratio: spread(&counters.channel_busy, counters.span),
             dies_ratio: spread(&counters.die_busy, counters.span),

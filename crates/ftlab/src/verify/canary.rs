@@ -93,6 +93,8 @@ pub enum Canary {
     BadMemberFilled,
     /// A page is reconstructed from one whose program failed.
     FailedPageCounts,
+    /// Of the superblocks that a death has left without protection, the last one is forgotten.
+    ParityNotRebuilt,
     /// After a power cut: pages that were being programmed count.
     TornPageBelieved,
     /// After a power cut: deallocated data counts.
@@ -167,8 +169,12 @@ impl Canary {
     ];
 
     /// Bugs that show when a die has died or a page cannot be read, with parity.
-    pub const OF_DEATHS: [Canary; 3] =
-        [Canary::ParityMissesLastPage, Canary::ComputedWithoutOne, Canary::FailedPageCounts];
+    pub const OF_DEATHS: [Canary; 4] = [
+        Canary::ParityMissesLastPage,
+        Canary::ComputedWithoutOne,
+        Canary::FailedPageCounts,
+        Canary::ParityNotRebuilt,
+    ];
 
     /// Bugs that show after a power cut.
     pub const OF_POWER_CUTS: [Canary; 13] = [

@@ -113,6 +113,13 @@ const DEVICES: &[&[&str]] = &[
     &["ftl.placement.policy=dynamic", "ftl.over_provisioning=100%"],
     // Stripes over all four dies.
     &["ftl.placement.policy=dynamic", "ftl.over_provisioning=200%", "ftl.parity.policy=dies"],
+    // One of them dies.
+    &[
+        "ftl.placement.policy=dynamic",
+        "ftl.over_provisioning=300%",
+        "ftl.parity.policy=dies",
+        "nand.faults.schedule=[\"100ms: die 0 dies\"]",
+    ],
     // Superblocks of all four dies.
     &["ftl.superblock.policy=groups", "ftl.over_provisioning=200%"],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],

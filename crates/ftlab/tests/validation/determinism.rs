@@ -256,14 +256,15 @@ fn with_policy(path: &str, policy: &str) -> Spec {
     spec.with(shown(&format!("{path}-{policy}")))
 }
 
-/// The base device with parity over its four dies, one of which dies if `death`.
-fn striped(death: bool) -> Spec {
+/// The base device with parity over its four dies, one of which dies if `death`, and is rebuilt if `rebuild`.
+fn striped(death: bool, rebuild: bool) -> Spec {
     let spec = base().with(
         "ftl.parity.policy = dies
         ftl.parity.width = 4
         ftl.placement.policy = dynamic
         ftl.over_provisioning = 136.3076%",
     );
+    let spec = if rebuild { spec.set("ftl.parity.rebuild", "on") } else { spec };
     match death {
         false => spec,
         true => spec.with(
@@ -289,9 +290,13 @@ fn every_policy_has_its_golden_result() {
                 insta::assert_snapshot!(name, summary(with_policy(seam.path, policy.name).setup()));
             }
         }
-        // Parity is no policy with a trait: its results while all dies live, and after one has died.
-        for (name, death) in [("ftl.parity.policy-dies", false), ("ftl.parity-a-death", true)] {
-            insta::assert_snapshot!(name, summary(striped(death).setup()));
+        // Parity is no policy with a trait: its results while all dies live, after one has died, and with a rebuild.
+        for (name, death, rebuild) in [
+            ("ftl.parity.policy-dies", false, false),
+            ("ftl.parity-a-death", true, false),
+            ("ftl.parity-a-rebuild", true, true),
+        ] {
+            insta::assert_snapshot!(name, summary(striped(death, rebuild).setup()));
         }
     });
 }

@@ -281,6 +281,12 @@ class FtlSection(TypedDict, total=False):
     after these further reads. In reads. Default: none. From 10 to 4000000000. (ftl.refresh.reads)
     """
 
+    rebuild: bool | Literal["on", "off"] | None
+    """Whether the FTL, once a die is found dead, moves the data of all stripes that have lost a page with it to
+    new stripes over the remaining dies. Until then, a second death in the group loses data. One superblock of
+    a plane of a group at a time, and collection for space goes first. Default: off. (ftl.parity.rebuild)
+    """
+
     recovery: Literal["none", "scan", "checkpoint"] | Policy | None
     """How the device recovers its map after a power cut. Default: none. (ftl.recovery.policy)"""
 

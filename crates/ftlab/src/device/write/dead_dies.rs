@@ -29,6 +29,8 @@ pub(in crate::device) fn go_on_without_die(
         on.consider_collecting::<{ skills::ALL }>(plane);
         writes.retry_map(plane, on);
     }
+    let Base { kernel, services, .. } = on;
+    services.collector.rebuild::<{ skills::ALL }>(kernel);
     on.relieve::<{ skills::ALL }>();
     writes.admit_waiting::<{ skills::ALL }>(on);
     writes.write_back::<{ skills::ALL }>(on);

@@ -11,6 +11,7 @@ use crate::engine::skills;
 use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::gc::rows::CopyRow;
 use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, pacing, wanted};
+use crate::ftl::parity::rebuild;
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Kernel, lost, map_pages, slc};
 use crate::scheduler::{CellFindings, Command, CommandId, Kind, Note, Probe, ServiceId};
@@ -306,6 +307,9 @@ impl Collector {
                 }
                 None if !collection::may_go_on(plane, false, self.idle, &mut on.ftl) => return,
                 None => {
+                    if any(S, RARE) && on.ftl.features.stripes.is_some() {
+                        on.is_emptied(plane);
+                    }
                     collection::erasing(plane, &mut on.ftl);
                     let page = on.ftl.geometry.page_at(victim, 0);
                     let mut erase = Command::new(
@@ -330,6 +334,9 @@ impl Collector {
     ) {
         while let Some(plane) = on.ftl.space.fed.pop() {
             self.start::<S>(plane, on);
+            if any(S, RARE) && rebuild::rebuilds(&on.ftl) {
+                self.refresh_next::<S>(plane, on);
+            }
         }
     }
 

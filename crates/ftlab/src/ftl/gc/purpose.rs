@@ -20,7 +20,8 @@ pub enum Purpose {
     Retire,
     /// The block belongs to the SLC cache: its data moves to the main area.
     Fold,
-    /// The block holds data that will soon have more errors than can be corrected.
+    /// The block holds data that may soon be lost: it will have more errors than can be corrected, or a die of its
+    /// stripes is dead.
     Refresh,
 }
 

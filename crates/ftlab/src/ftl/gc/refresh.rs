@@ -2,6 +2,7 @@
 
 use crate::engine::skills::Skills;
 use crate::ftl::gc::Collector;
+use crate::ftl::parity::rebuild;
 use crate::ftl::wear::{RefreshRule, refresh};
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
@@ -122,7 +123,21 @@ impl Collector {
         }
     }
 
-    fn refresh_next<const S: Skills>(
+    /// After a death, or a load: begins to rebuild.
+    pub(crate) fn rebuild<const S: Skills>(
+        &mut self,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        on.watch_exposed();
+        if !rebuild::rebuilds(&on.ftl) {
+            return;
+        }
+        for plane in (0..on.ftl.geometry.planes()).map(PlaneId::new) {
+            self.refresh_next::<S>(plane, on);
+        }
+    }
+
+    pub(in crate::ftl) fn refresh_next<const S: Skills>(
         &mut self,
         plane: PlaneId,
         on: &mut Kernel<impl Probe, impl FlashContents>,

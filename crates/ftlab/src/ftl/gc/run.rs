@@ -102,6 +102,12 @@ impl Collection {
         self.copies
     }
 
+    /// The number of copies that were made.
+    #[must_use]
+    pub fn copied(&self) -> u32 {
+        self.copied
+    }
+
     /// A copy is done, of which the host gets a share. Returns the flash pages that it may take.
     pub(super) fn earn(&mut self, share: Earned) -> u32 {
         self.copied += 1;

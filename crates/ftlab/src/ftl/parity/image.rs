@@ -20,6 +20,8 @@ impl Stripes {
             erases: _,
             rebuilding: _,
             due: _,
+            // Found again from the stripes.
+            exposed: _,
             running,
             missing,
             narrow,
@@ -86,7 +88,7 @@ impl Stripes {
         self.check_open(blocks, known)
     }
 
-    fn stripes_in_block(&self) -> u32 {
+    pub(super) fn stripes_in_block(&self) -> u32 {
         self.layout.flash().shape().pages_per_block * self.layout.planes()
     }
 

@@ -9,6 +9,7 @@ mod image;
 mod members;
 mod program;
 mod read;
+pub(crate) mod rebuild;
 mod recovery;
 
 use std::collections::BTreeMap;
@@ -19,9 +20,12 @@ pub(in crate::ftl) use recovery::come_up;
 use crate::counters::counters;
 use crate::ftl::superblock::Members;
 use crate::nand::{Stripe, StripeLayout};
+use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::scheduler::{CommandId, Origin};
-use crate::units::{BlockId, Ppn};
+use crate::units::{BlockId, Nanos, Ppn};
+
+use rebuild::Exposed;
 
 options! {
     /// Parity across dies, which saves the data of a die that fails.
@@ -33,6 +37,12 @@ options! {
         /// capacity goes into parity. With superblocks, those of a superblock.
         width: u32 = "4", in "2"..="64", unit "dies",
             source "assumed; drives of many dies use 8 to 64 (Micron calls it RAIN)",
+            applies_with "ftl.parity.policy" is "dies";
+        /// Whether the FTL, once a die is found dead, moves the data of all stripes that have lost a page with it to new
+        /// stripes over the remaining dies. Until then, a second death in the group loses data. One superblock of a plane
+        /// of a group at a time, and collection for space goes first.
+        rebuild: Switch = "off",
+            source "default: nothing is moved for a death alone; lost data is computed from its stripe at each read",
             applies_with "ftl.parity.policy" is "dies";
     }
 }
@@ -53,6 +63,12 @@ impl ParityOptions {
     pub fn stripe(&self) -> Option<u32> {
         (self.policy == ParityPolicy::Dies).then_some(self.width)
     }
+
+    /// Whether stripes that have lost a page with a die are rebuilt.
+    #[must_use]
+    pub fn rebuilds(&self) -> bool {
+        self.policy == ParityPolicy::Dies && self.rebuild.is_on()
+    }
 }
 
 counters! {
@@ -68,6 +84,13 @@ counters! {
         /// Flash pages that could not be computed either, because more of their stripes was missing; counted each
         /// time that they were requested.
         lost: u64, unit "flash pages", at "parity/lost_reads";
+        /// Superblocks emptied, to rebuild them or for space, that a death had left without protection.
+        restored: u64, unit "superblocks", at "parity/restored_superblocks";
+        /// Flash pages of data that were copied out of them.
+        restored_pages: u64, unit "flash pages", at "parity/restored_pages";
+        /// Time during which some stripes had no protection: from when a death was found until the last of them was
+        /// restored. Never over while a group has a single live die.
+        exposed: Nanos, unit "ns", at "parity/exposed_ns";
     }
 }
 
@@ -168,6 +191,8 @@ pub struct Stripes {
     rebuilding: BTreeMap<u32, u32>,
     /// Stripes that are full, whose parity is programmed behind the commands that are being submitted.
     due: Vec<Stripe>,
+    /// Superblocks that deaths have left without protection.
+    exposed: Exposed,
     counts: ParityCounts,
 }
 
@@ -184,6 +209,7 @@ impl Stripes {
             erases: Vec::new(),
             rebuilding: BTreeMap::new(),
             due: Vec::new(),
+            exposed: Exposed::default(),
             counts: ParityCounts::default(),
         }
     }

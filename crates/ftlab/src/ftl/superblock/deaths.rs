@@ -6,6 +6,7 @@
 
 use super::{Members, room};
 use crate::engine::skills;
+use crate::ftl::parity::rebuild;
 use crate::ftl::wear::life::EndReason;
 use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, Ftl};
@@ -80,7 +81,8 @@ fn member_died(die: DieId, ftl: &mut Ftl) {
     let is_gone = state.members.alive(group) == 0;
     ftl.health.death_is_news = true;
     if is_gone {
-        return dies::filled_die_died(group, ftl);
+        dies::filled_die_died(group, ftl);
+        return rebuild::find_exposed(ftl);
     }
     planes.into_iter().for_each(|plane| narrow_plane(plane, ftl));
     dies::keep_more_back(ftl);
@@ -88,6 +90,7 @@ fn member_died(die: DieId, ftl: &mut Ftl) {
         .map(PlaneId::new)
         .for_each(|at| crate::ftl::room::refresh_writable::<{ skills::ALL }>(at, ftl));
     check_room_of_groups(ftl);
+    rebuild::find_exposed(ftl);
 }
 
 /// A die of a plane has died: its open blocks continue without it, and it checks again what is worth collecting.

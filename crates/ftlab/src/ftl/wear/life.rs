@@ -531,10 +531,26 @@ pub(crate) fn has_failed(ftl: &Ftl) -> bool {
     !ftl.health.failed.is_empty()
 }
 
+/// Whether a plane has room for the valid pages of one of its blocks, without the blocks that collection for space may
+/// need. Their copies may take several blocks, each smaller than the one that is emptied.
+pub(in crate::ftl) fn can_empty_beside_collection(
+    plane: PlaneId,
+    block: BlockId,
+    ftl: &Ftl,
+) -> bool {
+    let copies = ftl.blocks.valid(block).div_ceil(ftl.geometry.units_per_page());
+    has_room_beside(plane, copies, ftl.space.thresholds.reserve, ftl)
+}
+
 /// Whether a plane can copy `flash_pages` flash pages without using its reserve.
 pub(in crate::ftl) fn has_room_to_copy(plane: PlaneId, flash_pages: u32, ftl: &Ftl) -> bool {
     let Some(life) = &ftl.health.life else { return true };
-    let blocks = ftl.free_blocks(plane).saturating_sub(life.kept_back());
+    has_room_beside(plane, flash_pages, life.kept_back(), ftl)
+}
+
+/// Whether a plane can copy `flash_pages` flash pages and leave `kept` blocks free.
+fn has_room_beside(plane: PlaneId, flash_pages: u32, kept: u32, ftl: &Ftl) -> bool {
+    let blocks = ftl.free_blocks(plane).saturating_sub(kept);
     let whole = superblock::room::least_pages_to_fill(plane, ftl);
     let (block, page) = (ftl.geometry.units_per_block(), ftl.geometry.units_per_page());
     let left = |stream| ftl.space.planes[plane.at()].units_left(stream, block) / page;

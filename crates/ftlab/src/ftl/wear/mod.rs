@@ -36,6 +36,8 @@ pub struct WearSetup {
     pub refresh: Option<RefreshRule>,
     /// Whether blocks that are read often are refreshed, too.
     pub refresh_reads: bool,
+    /// Whether superblocks that a death left without protection are rebuilt.
+    pub rebuilds: bool,
     /// The faults of the flash, or `None` if nothing ever fails.
     pub faults: Option<Faults>,
     /// Whether dies may die by order, even if nothing ever fails.
@@ -55,6 +57,7 @@ impl WearSetup {
             levelling: Levelling::None(NoLevelling),
             refresh: None,
             refresh_reads: false,
+            rebuilds: false,
             faults: None,
             bears_deaths: false,
             drain_pages: 0,

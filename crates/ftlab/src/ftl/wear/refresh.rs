@@ -7,7 +7,7 @@
 //!
 //! Ages are ages of blocks: each page counts as old as the first page of its block. So an open
 //! block is closed early as soon as a page of the lowest cost would be due in it; its last pages
-//! stay erased. Blocks in use with one bit per cell are skipped, because their ageing is not
+//! stay erased. [Rebuilding](super::super::parity) after a die's death empties blocks in the same way. Blocks in use with one bit per cell are skipped, because their ageing is not
 //! modelled. Nothing is refreshed at the end of a device's life, because the device then moves no
 //! more data.
 //!
@@ -15,6 +15,7 @@
 //! fixed intervals, which are shorter for more wear; here the model determines the time.
 
 use crate::ftl::gc::wanted;
+use crate::ftl::parity::rebuild;
 use crate::ftl::wear::life;
 use std::collections::VecDeque;
 
@@ -97,7 +98,7 @@ struct Sealing {
 /// The state of refresh.
 #[derive(Clone, Debug)]
 pub(in crate::ftl) struct Refresh {
-    /// `None` if blocks are refreshed only because of reads.
+    /// `None` if blocks are not refreshed because of their age.
     rule: Option<RefreshRule>,
     /// By plane: blocks that the last patrol found, or that were read often.
     due: Vec<VecDeque<Due>>,
@@ -208,6 +209,19 @@ pub(in crate::ftl) fn refresh_instead(plane: PlaneId, ftl: &mut Ftl) -> Option<W
     ftl.space.planes[plane.at()].wanted.pop_back()
 }
 
+/// Returns the next superblock of a plane to rebuild. If there is none, closes early those that are open, unless free blocks
+/// are scarce.
+fn next_to_rebuild(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
+    let next = rebuild::next(plane, ftl);
+    if next.is_some() || ftl.free_blocks(plane) <= ftl.space.thresholds.stop {
+        return next;
+    }
+    let open: Vec<BlockId> =
+        rebuild::exposed_on(plane, ftl).filter(|&block| is_filled(block, ftl)).collect();
+    open.into_iter().for_each(|block| seal(block, ftl));
+    rebuild::next(plane, ftl)
+}
+
 /// Returns the next block of a plane to refresh. `after` is the purpose of the collection that just
 /// ended. If free blocks are scarce, a refresh after another refresh has to wait for a collection
 /// for space.
@@ -220,6 +234,11 @@ pub(in crate::ftl) fn next_refresh(
     let busy = ftl.space.planes[plane.at()].waits_for(Purpose::Refresh);
     if busy || ftl.health.read_only || scarce && after == Some(Purpose::Refresh) {
         return None;
+    }
+    if rebuild::rebuilds(ftl)
+        && let Some(wanted) = next_to_rebuild(plane, ftl)
+    {
+        return Some(wanted);
     }
     loop {
         let due = &mut ftl.features.refresh.as_mut()?.due[plane.at()];

@@ -16,9 +16,9 @@ use crate::contents::cases;
 use crate::met::{Met, check_runs};
 
 /// A die, as a share of the dies in 1/65536, and when it dies.
-type Death = (u32, Nanos);
+pub type Death = (u32, Nanos);
 
-fn death() -> impl Strategy<Value = Death> {
+pub fn death() -> impl Strategy<Value = Death> {
     let soon = 0u64..5_000_000;
     let later = 0u64..400_000_000;
     (0u32..65_536, prop_oneof![soon, later].prop_map(Nanos))
@@ -41,7 +41,7 @@ fn dying_over(widths: RangeInclusive<u32>, deaths: usize) -> impl Strategy<Value
     )
 }
 
-fn schedule(spec: &Spec, deaths: &[Death]) -> Vec<Scheduled> {
+pub fn schedule(spec: &Spec, deaths: &[Death]) -> Vec<Scheduled> {
     let dies = spec.geometry().dies();
     let death =
         |&(share, at): &Death| Scheduled { at, fault: Fault::DieDies(share * dies / 65_536) };

@@ -5,6 +5,7 @@ mod bench;
 mod closed_form;
 mod death;
 mod map;
+mod rebuild;
 
 use std::ops::RangeInclusive;
 
