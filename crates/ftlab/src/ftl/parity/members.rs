@@ -74,7 +74,8 @@ impl Stripes {
         let (planes, in_row) =
             (self.layout.planes(), self.layout.planes() * (self.layout.width() - 1));
         let pages = taken / self.layout.volume().units_per_page();
-        let begun = pages / in_row * planes + (pages % in_row).min(planes);
+        // The stripes of a row count as begun together.
+        let begun = pages.div_ceil(in_row) * planes;
         self.narrow.entry(block).or_insert(Narrow { begun, dead: Vec::new() });
     }
 
@@ -96,10 +97,12 @@ impl Stripes {
         };
         let (stripe, _) = self.layout.stripe_of(geometry.page_at(block, last));
         let narrow = self.narrow.entry(block).or_default();
-        if stripe.number >= narrow.begun {
-            narrow.begun = stripe.number + 1;
+        let planes = self.layout.planes();
+        let row = stripe.number / planes * planes;
+        if row >= narrow.begun {
+            narrow.begun = row + planes;
             if narrow.dead.last().is_none_or(|&(_, before)| before != dead) {
-                narrow.dead.push((stripe.number, dead));
+                narrow.dead.push((row, dead));
             }
         }
     }

@@ -78,14 +78,17 @@ pub(in crate::ftl) fn plan(
         let written = last_written(&ftl.geometry, begun, block, blocks.programmed(block)) / units;
         let whole = blocks.units_of(block) / units;
         let scanned = is_scanned(record, block) && !half_erased[block.at()];
-        let read = |pages: &dyn Fn(u32) -> u32| match scanned {
-            true => (pages(written) + 1).min(pages(whole)),
+        let read = |written: u32, whole: u32| match scanned {
+            true => (written + 1).min(whole),
             false => 1,
         };
         let mode = blocks.mode(block);
         match ftl.features.members() {
-            None => plan.spares.push(Reading { block, pages: read(&|pages| pages), mode }),
-            Some(members) => plan.spares.extend(readings_of(block, members, mode, &read, record)),
+            None => plan.spares.push(Reading { block, pages: read(written, whole), mode }),
+            Some(members) => {
+                let filled = Filled { block, written, whole, mode };
+                plan.spares.extend(readings_of(&filled, members, record, read));
+            }
         }
     }
     plan.map_pages = record.snapshot.as_ref().map_or(0, |snapshot| snapshot.pages());
@@ -93,26 +96,34 @@ pub(in crate::ftl) fn plan(
     plan
 }
 
-/// The readings of the blocks of a superblock; `read` says how many pages are read of a block on which `pages(n)` are
-/// written when `n` of the superblock are.
-fn readings_of(
+/// How far a superblock is filled, in flash pages.
+struct Filled {
     block: BlockId,
-    members: &Members,
+    written: u32,
+    whole: u32,
     mode: CellMode,
-    read: &dyn Fn(&dyn Fn(u32) -> u32) -> u32,
+}
+
+/// The readings of the blocks of a superblock; `read(written, whole)` says how many pages are read of a block.
+fn readings_of(
+    filled: &Filled,
+    members: &Members,
     record: &Record,
+    read: impl Fn(u32, u32) -> u32,
 ) -> Vec<Reading> {
+    let &Filled { block, written, whole, mode } = filled;
     let (flash, span) = (members.flash(), members.span());
     let in_row = span.pages_in_row();
     let live = members.live(block).filter_map(|member| {
         let at = flash.member(block, member);
         // A superblock is filled round its blocks. With parity each has a page in every row.
-        let written = |pages: u32| match span.has_parity {
+        let of_member = |pages: u32| match span.has_parity {
             true => pages.div_ceil(in_row),
             false => pages.saturating_sub(member).div_ceil(in_row),
         };
         let answers = !record.dead.contains(&flash.die_of(flash.plane_of(at)));
-        answers.then(|| Reading { block: at, pages: read(&written), mode })
+        let pages = read(of_member(written), of_member(whole));
+        answers.then_some(Reading { block: at, pages, mode })
     });
     live.collect()
 }

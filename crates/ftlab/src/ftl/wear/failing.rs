@@ -6,7 +6,8 @@ use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life::{EndReason, Failing};
 use crate::ftl::wear::{dies, refresh};
 use crate::ftl::{
-    BlockState, FlashChange, FlashContents, Ftl, SpoiledBy, VictimPolicy, VictimView, superblock,
+    BlockState, FlashChange, FlashContents, Ftl, SpoiledBy, VictimPolicy, VictimView, slc,
+    superblock,
 };
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
@@ -121,8 +122,12 @@ pub(in crate::ftl) fn parity_failed(page: Ppn, ftl: &mut Ftl) {
             crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
         }
         BlockState::Closed => {
-            let view = VictimView { plane, blocks: &ftl.blocks };
-            ftl.policies.victim.withdrawn(&view, block);
+            if ftl.blocks.is_slc(block) {
+                slc::cache::slc_withdrawn(block, ftl);
+            } else {
+                let view = VictimView { plane, blocks: &ftl.blocks };
+                ftl.policies.victim.withdrawn(&view, block);
+            }
             ftl.blocks.set_state(block, BlockState::Failing);
             ftl.health.failed.push(block);
         }
