@@ -7,7 +7,7 @@ use ftlab::verify::Canary;
 use crate::case::Case;
 
 /// Cases within which a bug must be found: few beside those that run every day.
-const PATIENCE: u64 = 300;
+const PATIENCE: u64 = 600;
 
 /// The first case that finds the bug, and its report.
 fn find(canary: Canary) -> Option<(u64, String)> {
