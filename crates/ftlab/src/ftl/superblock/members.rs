@@ -9,32 +9,60 @@
 use std::collections::BTreeMap;
 
 use crate::image::{Damage, ImageReader, ImageWriter};
-use crate::shape::{FlashGeometry, SuperblockSpan};
+use crate::shape::{FlashGeometry, Geometry, SuperblockSpan};
 use crate::units::{BlockId, DieId, Ppn};
 
 /// Which blocks of superblocks hold pages. A *member* is a block, by the number of its plane in the group.
 #[derive(Clone, Debug)]
 pub struct Members {
     flash: FlashGeometry,
+    volume: Geometry,
     span: SuperblockSpan,
     /// By die: whether it is known to be dead.
     dead: Vec<bool>,
     any_dead: bool,
+    /// By group: what follows from its dead dies.
+    groups: Vec<Group>,
     /// By superblock: its bad blocks.
     bad: BTreeMap<BlockId, Vec<u32>>,
     /// By superblock: blocks on which an operation failed, and which are bad after the next erase.
     failing: BTreeMap<BlockId, Vec<u32>>,
 }
 
+/// What dead dies leave of a group.
+#[derive(Clone, Copy, Debug, Default)]
+struct Group {
+    /// A bit for each dead die. Only stripes ask, and have no more dies than a word has bits.
+    dead: u64,
+    /// Flash pages of data of a superblock without bad blocks.
+    pages: u32,
+}
+
 impl Members {
     pub(super) fn new(flash: &FlashGeometry, span: SuperblockSpan) -> Members {
-        Members {
+        let volume = flash.volume();
+        let mut members = Members {
             flash: flash.clone(),
             span,
             dead: vec![false; flash.dies() as usize],
             any_dead: false,
+            groups: vec![Group::default(); volume.dies() as usize],
+            volume,
             bad: BTreeMap::new(),
             failing: BTreeMap::new(),
+        };
+        members.look_at_groups();
+        members
+    }
+
+    /// Finds out what the dead dies leave of each group.
+    fn look_at_groups(&mut self) {
+        for group in (0..self.volume.dies()).map(DieId::new) {
+            let dies = (0..self.span.dies).map(|number| self.die_in_group(group, number));
+            let dead = (0u32..).zip(dies).filter(|&(_, die)| self.is_dead(die));
+            let dead = dead.fold(0, |set, (number, _)| set | 1u64.checked_shl(number).unwrap_or(0));
+            let on_plane = self.pages_on_plane(self.alive(group));
+            self.groups[group.at()] = Group { dead, pages: on_plane * self.span.planes };
         }
     }
 
@@ -84,6 +112,7 @@ impl Members {
     pub(super) fn die_dies(&mut self, die: DieId) {
         self.dead[die.at()] = true;
         self.any_dead = true;
+        self.look_at_groups();
     }
 
     /// A die of a group of dies, by its number there.
@@ -93,8 +122,7 @@ impl Members {
 
     /// The group of dies of a superblock.
     fn group_of(&self, block: BlockId) -> DieId {
-        self.flash
-            .die_of_volume(self.flash.die_of(self.flash.plane_of(self.flash.member(block, 0))))
+        self.volume.die_of(self.volume.plane_of(block))
     }
 
     /// Dies of a group that are not dead.
@@ -115,7 +143,8 @@ impl Members {
     /// Whether a member holds no pages.
     #[must_use]
     pub fn is_lost(&self, block: BlockId, member: u32) -> bool {
-        self.bad_of(block).contains(&member) || self.is_on_dead_die(block, member)
+        (!self.bad.is_empty() && self.bad_of(block).contains(&member))
+            || self.is_on_dead_die(block, member)
     }
 
     /// The bad members of a superblock.
@@ -146,12 +175,10 @@ impl Members {
         self.any_dead && self.alive(self.group_of(block)) == 0
     }
 
-    /// A bit for each die of a group that is dead. Only stripes ask, and have no more dies than a word has bits.
+    /// A bit for each die of the group of a superblock that is dead, if it has stripes.
+    #[inline]
     pub(in crate::ftl) fn dead_set(&self, block: BlockId) -> u64 {
-        let group = self.group_of(block);
-        let dies =
-            (0..self.span.dies).filter(|&number| self.is_dead(self.die_in_group(group, number)));
-        dies.fold(0, |set, number| set | 1 << number)
+        if self.any_dead { self.groups[self.group_of(block).at()].dead } else { 0 }
     }
 
     /// A bit for each die of a superblock whose block on a plane is bad.
@@ -162,23 +189,33 @@ impl Members {
     }
 
     /// Flash pages of data that a superblock holds if it is opened now; with parity no more than it will.
+    #[inline]
     pub(in crate::ftl) fn pages_of(&self, block: BlockId) -> u32 {
-        let (span, rows) = (self.span, self.flash.shape().pages_per_block);
-        if !self.any_lost() {
-            return rows * span.pages_in_row();
+        match self.bad.is_empty() || !self.bad.contains_key(&block) {
+            true => self.groups[self.group_of(block).at()].pages,
+            false => self.pages_of_narrow(block),
         }
-        let on_plane = |plane: u32| {
+    }
+
+    fn pages_of_narrow(&self, block: BlockId) -> u32 {
+        let span = self.span;
+        let live_on = |plane: u32| {
             let members = (0..span.dies).map(|die| die * span.planes + plane);
             members.filter(|&member| !self.is_lost(block, member)).count() as u32
         };
-        let of_stripes = |live: u32| match (span.has_parity, live) {
+        (0..span.planes).map(|plane| self.pages_on_plane(live_on(plane))).sum()
+    }
+
+    /// Flash pages of data on one plane of so many dies.
+    fn pages_on_plane(&self, live: u32) -> u32 {
+        let rows = self.flash.shape().pages_per_block;
+        match (self.span.has_parity, live) {
             (false, live) => live * rows,
             (true, 0) => 0,
             // The last die holds data only where it would not have held the parity.
-            (true, 1) => rows - rows.div_ceil(span.dies),
+            (true, 1) => rows - rows.div_ceil(self.span.dies),
             (true, live) => (live - 1) * rows,
-        };
-        (0..span.planes).map(|plane| of_stripes(on_plane(plane))).sum()
+        }
     }
 
     /// Flash pages of data that any superblock of a group holds at least if it is opened now.
@@ -243,7 +280,9 @@ impl Members {
     }
 
     pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
-        let Members { flash: _, span: _, dead, any_dead: _, bad, failing } = self;
+        // Groups follow from the dead dies.
+        let Members { flash: _, volume: _, span: _, dead, any_dead: _, groups: _, bad, failing } =
+            self;
         dead.iter().for_each(|&dead| out.flag(dead));
         for lists in [bad, failing] {
             out.number(lists.len() as u64);
@@ -264,6 +303,7 @@ impl Members {
             *dead = from.flag("whether a die is dead")?;
         }
         self.any_dead = self.dead.contains(&true);
+        self.look_at_groups();
         self.bad = self.load_lists("bad", from)?;
         self.failing = self.load_lists("failing", from)?;
         match self.any_dead && !may_fail {
