@@ -22,7 +22,7 @@ pub struct Members {
     dead: Vec<bool>,
     any_dead: bool,
     /// By group: what follows from its dead dies.
-    groups: Vec<Group>,
+    groups: Vec<DiesLeft>,
     /// By superblock: its bad blocks.
     bad: BTreeMap<BlockId, Vec<u32>>,
     /// By superblock: blocks on which an operation failed, and which are bad after the next erase.
@@ -31,7 +31,7 @@ pub struct Members {
 
 /// What dead dies leave of a group.
 #[derive(Clone, Copy, Debug, Default)]
-struct Group {
+struct DiesLeft {
     /// A bit for each dead die. Only stripes ask, and have no more dies than a word has bits.
     dead: u64,
     /// Flash pages of data of a superblock without bad blocks.
@@ -46,7 +46,7 @@ impl Members {
             span,
             dead: vec![false; flash.dies() as usize],
             any_dead: false,
-            groups: vec![Group::default(); volume.dies() as usize],
+            groups: vec![DiesLeft::default(); volume.dies() as usize],
             volume,
             bad: BTreeMap::new(),
             failing: BTreeMap::new(),
@@ -62,7 +62,7 @@ impl Members {
             let dead = (0u32..).zip(dies).filter(|&(_, die)| self.is_dead(die));
             let dead = dead.fold(0, |set, (number, _)| set | 1u64.checked_shl(number).unwrap_or(0));
             let on_plane = self.pages_on_plane(self.alive(group));
-            self.groups[group.at()] = Group { dead, pages: on_plane * self.span.planes };
+            self.groups[group.at()] = DiesLeft { dead, pages: on_plane * self.span.planes };
         }
     }
 
