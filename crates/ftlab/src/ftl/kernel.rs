@@ -61,7 +61,7 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         let die = volume.die_of_page(page);
         let planes = (0..volume.planes_per_die()).map(|index| volume.plane_in(die, index));
         let fewest = planes.map(|plane| ftl.free_blocks(plane)).min();
-        let free_blocks = fewest.filter(|_| !ftl.health.read_only).unwrap_or(u32::MAX);
+        let free_blocks = fewest.filter(|_| !ftl.health.read_only);
         flash.note_free_blocks(flash.geometry().die_of_page(page), free_blocks);
     }
 

@@ -179,8 +179,8 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.array.shortage.is_some()
     }
 
-    /// Notes the free blocks of the plane of a die that has the fewest.
-    pub fn note_free_blocks(&mut self, die: DieId, free_blocks: u32) {
+    /// Notes the free blocks of the plane of a die that has the fewest; none if space is no concern.
+    pub fn note_free_blocks(&mut self, die: DieId, free_blocks: Option<u32>) {
         if let Some(shortage) = &mut self.dispatcher.array.shortage {
             shortage.note(die, free_blocks);
         }

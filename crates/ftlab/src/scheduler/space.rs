@@ -25,11 +25,12 @@ impl Shortage {
         Shortage { limits, is_short: vec![false; dies as usize] }
     }
 
-    /// Notes the free blocks of the plane of a die that has the fewest.
-    pub fn note(&mut self, die: DieId, free_blocks: u32) {
+    /// Notes the free blocks of the plane of a die that has the fewest; none if space is no concern.
+    pub fn note(&mut self, die: DieId, free_blocks: Option<u32>) {
         let SpaceLimits { short_at, ample_at } = self.limits;
         let is_short = &mut self.is_short[die.at()];
-        *is_short = free_blocks <= short_at || *is_short && free_blocks < ample_at;
+        *is_short =
+            free_blocks.is_some_and(|free| free <= short_at || *is_short && free < ample_at);
     }
 
     /// Whether a die is short of space.
@@ -49,7 +50,7 @@ mod tests {
         for (free_blocks, is_short) in
             [(3, false), (2, true), (4, true), (5, false), (4, false), (0, true)]
         {
-            shortage.note(one, free_blocks);
+            shortage.note(one, Some(free_blocks));
             assert_eq!(shortage.is_short(one), is_short, "{free_blocks}");
             assert!(!shortage.is_short(other));
         }

@@ -24,7 +24,7 @@ fn gc(kind: Kind, page: u32) -> Command {
 
 impl Table {
     fn free_blocks(&mut self, free_blocks: u32) -> &mut Table {
-        self.flash.note_free_blocks(DieId::new(0), free_blocks);
+        self.flash.note_free_blocks(DieId::new(0), Some(free_blocks));
         self
     }
 }

@@ -95,7 +95,8 @@ impl Stripes {
             if self.begins_to_compute(id, on) {
                 return true;
             }
-            self.count(id, on);
+            // Unless all that it took was in DRAM.
+            self.counts.lost += u64::from(on.flash.command(id).found.unreadable);
         }
         self.ended(on.ftl.geometry.block_of(page), on);
         false
@@ -171,11 +172,6 @@ impl Stripes {
         }
         self.ended(block, on);
         true
-    }
-
-    /// A page was not readable, and is not computed with reads: counts it as lost, unless all that it took was in DRAM.
-    fn count<P: Probe, C: FlashContents>(&mut self, id: CommandId, on: &Kernel<P, C>) {
-        self.counts.lost += u64::from(on.flash.command(id).found.unreadable);
     }
 
     /// A command of a superblock is done. Its erase may have waited for this.

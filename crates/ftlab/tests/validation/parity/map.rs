@@ -10,7 +10,7 @@ use ftlab::units::{Nanos, Ppn, SimTime, Tpn};
 use proptest::prelude::*;
 
 use super::bench::Bench;
-use super::{runs, striped};
+use super::{runs, saved_and_loaded, striped, through_failures};
 use crate::common::random::{Run, wider};
 use crate::common::{BLOCKS, READ, Spec, alone, closed_loop, failing, fill, on_demand, request};
 use crate::contents::cases;
@@ -38,30 +38,19 @@ proptest! {
 
     #[test]
     fn stripes_of_a_map_survive_saving_and_loading((spec, depth, steps) in striped_runs(on_demand::run(200))) {
-        let (before, after) = steps.split_at(steps.len() / 2);
-        let mut bench = Bench::new(&spec);
-        let checked = bench.run(depth, before).and_then(|()| {
-            let mut bench = bench.reload(&spec);
-            bench.audit()?;
-            bench.run(depth, after)
-        });
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        prop_assert_eq!(saved_and_loaded(&spec, depth, &steps), Ok(()));
     }
 
     /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life.
     #[test]
     fn failures_under_a_striped_map_lose_nothing((spec, depth, steps) in striped_runs(failing::on_demand_run(300))) {
-        let mut bench = Bench::new(&spec).expect_failures();
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
-        prop_assert_eq!(bench.unreadable, 0);
+        prop_assert_eq!(through_failures(&spec, depth, &steps), Ok(0));
     }
 
     /// The same by schedule, and with failing reads, beyond what parity covers.
     #[test]
     fn mishaps_under_a_striped_map_give_errors((spec, depth, steps) in striped_runs(failing::on_demand_mishap_run(300))) {
-        let mut bench = Bench::new(&spec).expect_failures();
-        let checked = bench.run(depth, &steps);
+        let checked = through_failures(&spec, depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 }

@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::common::random::{self, Run, legal, wider};
+use crate::common::random::{self, Run, Step, legal, wider};
 use crate::common::{Spec, failing, regulating, request};
 use crate::contents::cases;
 use ftlab::device::Device;
@@ -90,6 +90,23 @@ fn runs_over(
     })
 }
 
+/// Runs half the steps, saves and loads the device, and runs the others.
+fn saved_and_loaded(spec: &Spec, depth: usize, steps: &[Step]) -> Result<(), String> {
+    let (before, after) = steps.split_at(steps.len() / 2);
+    let mut bench = Bench::new(spec);
+    bench.run(depth, before)?;
+    let mut bench = bench.reload(spec);
+    bench.audit()?;
+    bench.run(depth, after)
+}
+
+/// Runs the steps on a device that fails. Returns how many reads found nothing.
+fn through_failures(spec: &Spec, depth: usize, steps: &[Step]) -> Result<u32, String> {
+    let mut bench = Bench::new(spec).expect_failures();
+    bench.run(depth, steps)?;
+    Ok(bench.unreadable)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: cases().cases / 2, ..cases() })]
 
@@ -101,30 +118,19 @@ proptest! {
 
     #[test]
     fn stripes_survive_saving_and_loading((spec, depth, steps) in runs(random::run(200))) {
-        let (before, after) = steps.split_at(steps.len() / 2);
-        let mut bench = Bench::new(&spec);
-        let checked = bench.run(depth, before).and_then(|()| {
-            let mut bench = bench.reload(&spec);
-            bench.audit()?;
-            bench.run(depth, after)
-        });
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
+        prop_assert_eq!(saved_and_loaded(&spec, depth, &steps), Ok(()));
     }
 
     /// Bad blocks, failed programs and erases, worn-out blocks, and the end of the device's life.
     #[test]
     fn failures_of_blocks_lose_nothing((spec, depth, steps) in runs(failing::run(300))) {
-        let mut bench = Bench::new(&spec).expect_failures();
-        let checked = bench.run(depth, &steps);
-        prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
-        prop_assert_eq!(bench.unreadable, 0);
+        prop_assert_eq!(through_failures(&spec, depth, &steps), Ok(0));
     }
 
     /// The same by schedule, and with failing reads and dying dies, beyond what parity covers.
     #[test]
     fn mishaps_give_errors((spec, depth, steps) in runs(failing::mishap_run(300))) {
-        let mut bench = Bench::new(&spec).expect_failures();
-        let checked = bench.run(depth, &steps);
+        let checked = through_failures(&spec, depth, &steps);
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 }
