@@ -88,13 +88,15 @@ impl Stripes {
         self.under_way[stripe.block.at()] += 1;
         let data = self.layout.width() - 1;
         let is_last = !(place + 1..data).any(|place| self.is_page(stripe, place, known));
-        let is_dead = self.is_on_dead_die(stripe, member, known);
-        let running = self.running.entry(stripe).or_insert(Running::new());
-        running.origin = Some(origin);
-        if is_dead {
-            // It was placed before the death was known: its program fails.
+        if self.is_on_dead_die(stripe, member, known) {
+            // It was placed before the death was known: its program fails. The stripe may have been closed without it.
             self.missing.insert((stripe, member), Missing::LeftOut);
+            if let Some(running) = self.running.get_mut(&stripe) {
+                running.origin = Some(origin);
+            }
         } else {
+            let running = self.running.entry(stripe).or_insert(Running::new());
+            running.origin = Some(origin);
             running.covered |= 1 << member;
             if !(is_last && on.flash.plant().is(Canary::ParityMissesLastPage)) {
                 on.contents.change(FlashChange::Parity(ParityChange::Covers(stripe, page)));

@@ -75,7 +75,6 @@ impl Stripes {
         if self.under_way[block.at()] > 0 {
             return self.erases.push((block, id));
         }
-        self.forget(block);
         on.erase_superblock(id);
     }
 

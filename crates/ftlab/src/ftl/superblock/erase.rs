@@ -74,6 +74,10 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         let width = u64::from(state.members.span().blocks());
         state.untold.spared += width - u64::from(erasing.done);
         state.erasing.remove(&id.get());
+        // Not before: if power is cut while the erase waits for its dies, all that the superblock holds is still there.
+        if let Some(stripes) = &mut self.ftl.features.stripes {
+            stripes.forget(block);
+        }
         Some(id)
     }
 }
