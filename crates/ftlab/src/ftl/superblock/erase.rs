@@ -75,7 +75,8 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         state.untold.spared += width - u64::from(erasing.done);
         state.erasing.remove(&id.get());
         // Not before: if power is cut while the erase waits for its dies, all that the superblock holds is still there.
-        if let Some(stripes) = &mut self.ftl.features.stripes {
+        // Pages that are mapped to dead dies stay so.
+        if let (false, Some(stripes)) = (whole.found.failed, &mut self.ftl.features.stripes) {
             stripes.forget(block);
         }
         Some(id)
