@@ -26,7 +26,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::mapping::dftl::DftlOptions;
 use crate::ftl::merge::{Clocks, Merger, MergerSetup};
 use crate::ftl::placement::PlacementPolicy;
-use crate::ftl::recovery::RecoveryPolicy;
+use crate::ftl::recovery::{RecoveryPolicy, snapshot};
 use crate::ftl::service::Signals;
 use crate::ftl::slc::SlcSetup;
 use crate::ftl::superblock::{SuperblockPolicy, SuperblockState};
@@ -527,11 +527,15 @@ pub fn assemble_with<P: Probe, C: Contents>(
         row: Vec::new(),
         recent: VecDeque::new(),
     };
+    let mut ftl = Ftl::new(setup.ftl);
+    if dies_die {
+        snapshot::checkpoint_all(&mut ftl);
+    }
     let base = Base {
         direct: (!translates).then(Box::default),
         sectors_per_page,
         units_per_page,
-        kernel: Kernel { now: SimTime::ZERO, ftl: Ftl::new(setup.ftl), flash, contents },
+        kernel: Kernel { now: SimTime::ZERO, ftl, flash, contents },
         services,
         buffer: Buffer::new(setup.buffer),
         reads: Reads::new(setup.reads),

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::host::{Completion, Host, Op, Outcome, Request};
-use ftlab::units::{DieId, Lba, Lpn, Nanos, SimTime};
+use ftlab::units::{DieId, Lba, Lpn, Nanos, SimTime, Tpn};
 
 /// Sectors of a page.
 const SECTORS: u64 = 8;
@@ -191,4 +191,44 @@ fn the_index_stays_short() {
     }
     let (_, recovered) = bench.cut();
     assert_eq!(recovered.system_reads, 1 + most);
+}
+
+/// A map on flash whose second translation page lies on the dead die, with few entries in memory: recovery knows all places
+/// by the spare areas and the index, and only data is lost. The translation page is written again, to the other die.
+#[test]
+fn no_entry_is_lost_with_a_translation_page() {
+    for policy in ["scan", "checkpoint"] {
+        let policy = format!("ftl.recovery.policy={policy}");
+        let on_flash = [
+            "ftl.mapping.policy=dftl",
+            "ftl.mapping.cache=64B",
+            "nand.faults.schedule=60s: die 1 dies",
+        ];
+        let dynamic = ["ftl.placement.policy=dynamic", "ftl.recovery.every=64KiB"];
+        let sets =
+            [&on_flash[..], &[&policy], if policy.ends_with("scan") { &[] } else { &dynamic }]
+                .concat();
+        let mut bench = Bench::new(&sets);
+        let pages = u64::from(bench.device.ftl().logical_pages());
+        let entries = bench.config.shape().page_size.0 / 4;
+        assert!(entries < pages, "there is more than one translation page");
+        bench.write(0..pages);
+        let on_dead_die = |bench: &Bench, page: u32| {
+            let ftl = bench.device.ftl();
+            let at = ftl.look_up(Lpn::new(page)).expect("it was written");
+            bench.device.flash().geometry().die_of_page(at) == DieId::new(1)
+        };
+        let dead: Vec<bool> = (0..pages as u32).map(|page| on_dead_die(&bench, page)).collect();
+        let map = bench.device.ftl().map_on_flash().expect("the map is on flash");
+        let parts = (0..map.translation_pages()).map(Tpn::new).flat_map(|of| map.pages_of(of));
+        let parts: Vec<Lpn> =
+            parts.filter(|&part| bench.device.ftl().look_up(part).is_some()).collect();
+        assert!(parts.iter().any(|part| on_dead_die(&bench, part.get())), "{policy}");
+        bench.until(SimTime(60_000_000_000));
+        let (mut bench, _) = bench.cut();
+        let found = bench.outcomes(pages);
+        let lost: Vec<bool> = found.iter().map(|&it| it == Outcome::Unreadable).collect();
+        assert_eq!(lost, dead, "{policy}");
+        assert!(!parts.iter().any(|part| on_dead_die(&bench, part.get())), "{policy}");
+    }
 }

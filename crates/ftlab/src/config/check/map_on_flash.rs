@@ -1,11 +1,9 @@
 //! The requirements of a map on flash.
 
-use super::{Checker, text};
+use super::Checker;
 use crate::config::resolve::{ShapeCounts, shape};
 use crate::options::value::Value;
 
-const POLICY: &str = "ftl.mapping.policy";
-const RECOVERY: &str = "ftl.recovery.policy";
 const HOST_MEMORY: &str = "ftl.mapping.host_memory";
 const INTERFACE: &str = "host.link.interface";
 
@@ -29,17 +27,6 @@ impl Checker<'_, '_> {
     pub(super) fn map_on_flash(&mut self) {
         if !self.has_map_on_flash() {
             return;
-        }
-        let nand = &self.options.nand;
-        let dies = nand.faults.schedule.iter().any(|scheduled| scheduled.fault.is_for_good());
-        let policy = format!("{POLICY} = {}", text(&"dftl".to_owned()));
-        if dies && self.options.ftl.recovery.policy.survives() {
-            let message = format!(
-                "recovery of a map on flash that has lost a die is not modelled ({policy}): nothing else says what \
-                 translation pages lay there"
-            );
-            let remedy = format!("set {RECOVERY} to \"none\", or {POLICY} to \"page\"");
-            self.fail(&[RECOVERY, "nand.faults.schedule", POLICY], message, remedy);
         }
         let interface = &self.options.host.link.interface;
         let lends =

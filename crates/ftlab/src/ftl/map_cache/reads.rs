@@ -1,6 +1,7 @@
 //! Reads of translation pages, for entries and for updates.
 
 use crate::engine::skills;
+use crate::ftl::map_cache::waiting::Update;
 use crate::ftl::map_cache::{MapCache, count};
 use crate::ftl::mapping::dftl::Cause;
 use crate::ftl::{FlashContents, Ftl, Kernel, ReadFor, lost};
@@ -21,7 +22,7 @@ impl MapCache {
         let (mut reads, mut open) = (0, None);
         for page in pages {
             let Some(at) = on.ftl.look_up(page) else { continue };
-            if on.ftl.lost().is_at(at) {
+            if on.ftl.lost().is_at(at) && cause != Cause::Recovery {
                 // Copied from a page that was unreadable.
                 self.lose_entries(of, &mut on.ftl);
             }
@@ -46,6 +47,11 @@ impl MapCache {
     /// pages again. (A drive could find these pages by their spare areas.)
     #[cold]
     pub(super) fn lose_entries(&self, of: Tpn, ftl: &mut Ftl) {
+        // Recovery knows all of them.
+        let is_known = |update: &Update| update.cause == Cause::Recovery;
+        if self.updates.get(&of).is_some_and(is_known) {
+            return;
+        }
         let entries = ftl.map_on_flash().map(|map| map.entries_of(of));
         for page in entries.into_iter().flatten().map(Lpn::new) {
             if !self.knows(page, ftl) && !self.comes_from_host(page) {

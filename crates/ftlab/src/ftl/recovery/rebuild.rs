@@ -446,12 +446,23 @@ fn recover_map_on_flash(
     plan: &mut RecoveryPlan,
     ftl: &mut Ftl,
 ) {
+    let unreadable = map_pages_on_dead_dies(ftl);
     let Some(map) = ftl.map.mapping.dftl_mut() else { return };
     // A checkpoint says where translation pages lay and which entries differed from them. Versions tell which of the pages
     // that were scanned are newer than their translation pages.
     let is_checked = ftl.features.record.as_ref().is_some_and(|record| record.snapshot.is_some());
     if !is_checked {
-        plan.map_pages += map.translation_pages();
+        plan.map_pages += map.translation_pages() - unreadable.len() as u32;
     }
-    map.recovered(stale, lay);
+    let wrong: Vec<Tpn> = stale.iter().copied().chain(unreadable).collect();
+    map.recovered(&wrong, lay);
+}
+
+/// The translation pages of which some part is on a die that does not answer. What they held is known again: the index
+/// names all places.
+fn map_pages_on_dead_dies(ftl: &Ftl) -> Vec<Tpn> {
+    let Some(map) = ftl.map.mapping.dftl() else { return Vec::new() };
+    let is_dead = |page: Lpn| map.look_up(page).is_some_and(|at| is_dead_place(at, ftl));
+    let all = (0..map.translation_pages()).map(Tpn::new);
+    all.filter(|&of| map.pages_of(of).any(is_dead)).collect()
 }

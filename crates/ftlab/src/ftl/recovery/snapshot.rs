@@ -56,7 +56,7 @@ pub(in crate::ftl) struct Snapshot {
     draft: Option<Box<Draft>>,
     /// By segment: whether it was ever written.
     written: Vec<bool>,
-    /// With a map on flash: flash pages of the last checkpoint.
+    /// If it holds only what a map on flash does not: flash pages of the last checkpoint.
     of_map_on_flash: Option<u32>,
 }
 
@@ -76,6 +76,12 @@ impl Snapshot {
             written: vec![false; segments],
             of_map_on_flash: mapping.dftl().map(|_| 1),
         }
+    }
+
+    /// From now on a checkpoint holds the whole map, even if it is on flash: it stands for the index, which names what
+    /// was on dies that die.
+    fn hold_all(&mut self) {
+        self.of_map_on_flash = None;
     }
 
     /// Records that the entry of a page changed.
@@ -105,6 +111,15 @@ impl Snapshot {
     }
 }
 
+/// Has checkpoints hold the whole map.
+pub(crate) fn checkpoint_all(ftl: &mut Ftl) {
+    let record = ftl.features.record.as_deref_mut();
+    record
+        .and_then(|record| record.snapshot.as_deref_mut())
+        .into_iter()
+        .for_each(Snapshot::hold_all);
+}
+
 /// Begins a checkpoint. Returns the number of flash pages of the system area that it needs, or
 /// `None` if a checkpoint is already being written.
 pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
@@ -123,7 +138,8 @@ pub(crate) fn begin_checkpoint(ftl: &mut Ftl) -> Option<u32> {
     let entries = pages.map(|page| entry(Lpn::new(page), ftl)).collect();
     let open = unfinished(ftl).collect();
     let openings = record.openings();
-    let pages = match ftl.map.mapping.dftl() {
+    let beside = ftl.map.mapping.dftl().filter(|_| snapshot.of_map_on_flash.is_some());
+    let pages = match beside {
         None => segments.len() as u32 + 1,
         Some(map) => pages_beside(map, ftl.geometry.shape().page_size),
     };
