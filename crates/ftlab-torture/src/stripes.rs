@@ -49,7 +49,7 @@ impl Parity {
         }
     }
 
-    /// Returns the layout of layout on flash.
+    /// Returns the layout of stripes on flash.
     pub fn layout(&self) -> &StripeLayout {
         &self.layout
     }

@@ -1,6 +1,6 @@
-//! Draws dies that die, failing programs, and unreadable pages and blocks, at times within the load. The power of devices
-//! with parity is never cut, and on most of them no stripe misses more than its parity covers. On others every death
-//! loses data, and power is cut, too.
+//! Draws dies that die, failing programs, and unreadable pages and blocks, at times within the load: for devices with parity
+//! whose power is not cut, mostly so that no stripe misses more than its parity covers; for others, a death or two between
+//! power cuts.
 
 use ftlab::device::DeviceSetup;
 use ftlab::engine::Stream;

@@ -25,9 +25,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Lets a die die now. Its commands fail from now on, and the device knows it at once: an image of it tells.
     ///
-    /// Devices whose map is on flash, or that merge blocks, can't go on without a die: see what the configuration refuses
-    /// beside a `nand.faults.schedule` with a death. Those that recover from power cuts keep the index that this takes
-    /// only if their schedule has a death.
+    /// Devices that merge blocks can't go on without a die: see what the configuration refuses beside a
+    /// `nand.faults.schedule` with a death. Those that recover from power cuts keep the index that this takes only if their
+    /// schedule has a death.
     pub fn kill_die(&mut self, die: DieId) {
         let now = self.base.kernel.now;
         self.base.kernel.flash.die_dies(die, now);

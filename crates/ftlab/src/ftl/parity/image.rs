@@ -80,7 +80,7 @@ impl Stripes {
             self.missing.insert((stripe, member), why);
         }
         let all = u64::from(self.layout.volume().blocks());
-        for _ in 0..from.below(all + 1, "the number of narrow layout")? {
+        for _ in 0..from.below(all + 1, "the number of superblocks that lack dies")? {
             let block = BlockId::new(from.below(all, "a narrow superblock")?);
             let narrow = self.load_narrow(from)?;
             self.narrow.insert(block, narrow);

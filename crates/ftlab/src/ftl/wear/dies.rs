@@ -84,7 +84,7 @@ pub(crate) fn has_news_of_death(ftl: &mut Ftl) -> bool {
 }
 
 /// Handles the death of a die, as the FTL sees dies. With superblocks this is a group of dies,
-/// which is dead when too few of its dies are left.
+/// which is dead when none of its dies is left.
 pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
     if is_dead(die, ftl) {
         return;
