@@ -121,20 +121,25 @@ impl Stripes {
         Ok(Narrow { begun, dead })
     }
 
-    /// Checks that a partly filled stripe has its parity in DRAM, as long as all blocks hold pages.
+    /// Checks that a partly filled stripe has its parity in DRAM, if its superblock was not closed early, and all of its
+    /// blocks hold pages.
     fn check_open(&self, blocks: &Blocks, known: &Members) -> Result<(), Damage> {
-        if known.any_lost() {
-            return Ok(());
-        }
         let (volume, planes) = (self.layout.volume(), self.layout.planes());
         let in_row = known.span().pages_in_row();
-        for block in (0..volume.blocks()).map(BlockId::new) {
+        let is_whole = |block: &BlockId| {
+            known.bad_of(*block).is_empty()
+                && known.dead_set(*block) == 0
+                && !self.narrow.contains_key(block)
+        };
+        for block in (0..volume.blocks()).map(BlockId::new).filter(is_whole) {
             let pages = blocks.programmed(block) / volume.units_per_page();
             // The stripe on the last plane of a row is the last one that is full.
             let stripe = Stripe { block, number: pages / in_row * planes + planes - 1 };
             let rest = pages % in_row;
             let begun = rest >= planes && blocks.state(block) != BlockState::Bad;
-            if begun && !self.running.contains_key(&stripe) {
+            let is_closed =
+                || self.missing.range((stripe, 0)..=(stripe, u32::MAX)).next().is_some();
+            if begun && !self.running.contains_key(&stripe) && !is_closed() {
                 return Err(Damage(format!("the parity of {stripe:?} is missing")));
             }
         }
