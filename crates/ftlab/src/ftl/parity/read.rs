@@ -1,10 +1,10 @@
 //! The reads of stripes: what is read instead of a page that can't be read, and what the erase of a superblock waits for.
 
 use super::program::Piece;
-use super::{Rest, Stripes, members};
+use super::{OnFlash, Rest, Stripes, members};
 use crate::engine::skills;
 use crate::ftl::{FlashChange, FlashContents, Kernel, ParityChange};
-use crate::nand::Kind;
+use crate::nand::{Kind, Stripe};
 use crate::scheduler::{CellFindings, Command, CommandId, Owner, Probe, ServiceId};
 use crate::units::{BlockId, Ppn};
 use crate::verify::Canary;
@@ -75,6 +75,10 @@ impl Stripes {
         if self.under_way[block.at()] > 0 {
             return self.erases.push((block, id));
         }
+        // Parity that was not programmed never is.
+        let all = Stripe { block, number: 0 }..=Stripe { block, number: u32::MAX };
+        let waiting = self.running.range_mut(all).filter(|(_, running)| running.waits());
+        waiting.for_each(|(_, running)| running.on_flash = OnFlash::Useless);
         on.erase_superblock(id);
     }
 

@@ -9,14 +9,25 @@ use crate::units::{BlockId, Ppn};
 
 impl SuperblockState {
     /// The first pages of the blocks that are erased with a superblock. If all its dies are dead, all are tried, so that
-    /// the erase fails.
+    /// the erase fails. If all are spared, one is tried, so that the erase ends like any other. Bad blocks never are: what
+    /// they hold is older.
     fn to_erase(&self, block: BlockId) -> Vec<Ppn> {
         let members = &self.members;
         let is_spared =
             |member: u32| members.is_lost(block, member) || members.is_failing(block, member);
         let is_gone = members.is_gone(block);
-        let all = members.flash().first_pages(block).zip(0..);
-        all.filter(|&(_, member)| is_gone || !is_spared(member)).map(|(first, _)| first).collect()
+        let first = members.flash().member(block, 0);
+        let all = || {
+            let all = members.flash().first_pages(block).zip(0..);
+            all.filter(|(_, member)| !members.bad_of(block).contains(member))
+        };
+        let erased = all().filter(|&(_, member)| is_gone || !is_spared(member));
+        let erased: Vec<Ppn> = erased.map(|(first, _)| first).collect();
+        match (erased.is_empty(), all().next()) {
+            (false, _) => erased,
+            (true, Some((tried, _))) => vec![tried],
+            (true, None) => vec![members.flash().page_at(first, 0)],
+        }
     }
 }
 
@@ -27,11 +38,7 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         let &Command { kind, origin, page, mode, .. } = self.flash.command(id);
         let block = self.ftl.geometry.block_of(page);
         let Some(state) = &self.ftl.features.superblock else { return };
-        let mut firsts = state.to_erase(block);
-        if firsts.is_empty() {
-            // One is tried, so that the erase ends like any other.
-            firsts.extend(state.members.flash().first_pages(block).next());
-        }
+        let firsts = state.to_erase(block);
         let owner = ServiceId::SUPERBLOCKS.owner(id.get());
         let parts: Vec<CommandId> = firsts
             .into_iter()

@@ -1,6 +1,7 @@
 //! The room of superblocks that lack blocks: places that are skipped, and whether they are worth collecting.
 
 use super::Members;
+use crate::engine::skills;
 use crate::ftl::gc::{VictimPolicy, VictimView};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Ftl, room};
@@ -112,6 +113,7 @@ pub(in crate::ftl) fn holds_nothing(
     let holds_nothing = left_out == ftl.blocks.units_in(stream);
     if holds_nothing {
         ftl.close(block);
+        crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     }
     holds_nothing
 }
