@@ -76,6 +76,8 @@ impl Stripes {
             return self.erases.push((block, id));
         }
         self.forget(block);
+        // Who stores what is known of it hears of that now, before it is erased.
+        on.ftl.features.record.iter_mut().for_each(|record| record.touch_block(block));
         on.erase_superblock(id);
     }
 

@@ -244,9 +244,7 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut RecoveryPlan, ftl: 
         if open && state == BlockState::Free && !is_on_dead_die(block, ftl) {
             // It looks erased, but an operation may have begun on it.
             ftl.blocks.reset_after_cut(block);
-            if let Some(stripes) = &mut ftl.features.stripes {
-                stripes.forget(block);
-            }
+            parity::forget(block, ftl);
             plan.erases.push(Erasing { block, mode: before.mode(block) });
         }
     }
@@ -402,9 +400,7 @@ pub(in crate::ftl) fn erase_at_power_up(
     ftl: &mut Ftl,
 ) -> bool {
     lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
-    if let Some(stripes) = &mut ftl.features.stripes {
-        stripes.forget(block);
-    }
+    parity::forget(block, ftl);
     plan.erases.push(Erasing { block, mode: ftl.blocks.mode(block) });
     match failing::erase_fails(block, false, ftl) {
         true => {
