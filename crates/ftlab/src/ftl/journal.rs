@@ -137,6 +137,11 @@ impl Journal {
         self.area.close_blocks(pages_per_block);
     }
 
+    /// After a load: recovery has a record of so many pages on flash.
+    pub fn begin_with(&mut self, pages: u64) {
+        self.index.iter_mut().for_each(|index| index.begin_with(pages));
+    }
+
     /// Records a trim.
     pub fn note<P: Probe, C>(&mut self, trim: RequestId, on: &mut Kernel<P, C>) {
         self.waiting.push(trim);

@@ -6,6 +6,7 @@ use std::ops::Range;
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::host::{Completion, Host, Op, Outcome, Request};
+use ftlab::image::Resume;
 use ftlab::units::{DieId, Lba, Lpn, Nanos, SimTime};
 
 /// Sectors of a page.
@@ -191,4 +192,23 @@ fn the_index_stays_short() {
     }
     let (_, recovered) = bench.cut();
     assert_eq!(recovered.system_reads, 1 + most);
+}
+
+/// A device that was saved and is loaded has an index with an entry for each page that it holds, or a checkpoint.
+#[test]
+fn a_loaded_device_has_an_index() {
+    const WRITTEN: u64 = 300;
+    // 256 entries fit into a page. A checkpoint has a page for each 512 of the 2,048 logical pages, and one more.
+    for (policy, pages) in [("scan", 2), ("checkpoint", 5)] {
+        let mut bench = Bench::new(&[&format!("ftl.recovery.policy={policy}")]);
+        bench.write(0..WRITTEN);
+        bench.device.rest(&mut Vec::new()).unwrap();
+        let mut loaded = assemble(DeviceSetup::new(&bench.config, 1).checking());
+        loaded.load(&bench.device.save(), Resume::ALL).unwrap();
+        let (bench, recovered) = Bench { config: bench.config, device: loaded }.cut();
+        assert_eq!(recovered.found.pages, WRITTEN);
+        // One page lists the bad blocks.
+        assert_eq!(recovered.system_reads, 1 + pages, "{policy}");
+        assert_eq!(bench.cut().1.system_reads, 1 + pages, "{policy}, after another cut");
+    }
 }

@@ -36,6 +36,8 @@ pub(super) struct Index {
     programs: u32,
     /// Flash pages whose entries fit into one of the index.
     together: u32,
+    /// Entries of a page.
+    per_page: u64,
     /// Pages of the index that recovery reads.
     pages: u32,
     /// Pages of an index with one entry for each logical page.
@@ -60,6 +62,7 @@ impl Index {
             writing: Vec::new(),
             programs: 0,
             together: (per_page / of_flash_page).max(1) as u32,
+            per_page,
             pages: 0,
             whole: (u64::from(logical_pages) * u64::from(parts)).div_ceil(per_page) as u32,
             has_checkpoints,
@@ -122,5 +125,11 @@ impl Index {
     /// After a power cut: this many pages were found.
     pub(super) fn take_up(&mut self, pages: u32) {
         (self.pages, self.before_checkpoint) = (pages, 0);
+    }
+
+    /// After a load: so many pages are on flash. A checkpoint holds them, or the index, which was written anew.
+    pub(super) fn begin_with(&mut self, entries: u64) {
+        let pages = if self.has_checkpoints { 0 } else { entries.div_ceil(self.per_page) };
+        self.take_up(pages as u32);
     }
 }

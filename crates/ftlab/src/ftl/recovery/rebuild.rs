@@ -198,6 +198,11 @@ pub(in crate::ftl) fn begin_record(ftl: &mut Ftl) {
     snapshot::checkpoint_at_rest(ftl);
 }
 
+/// After a load: the logical pages on flash that the record names. Each has a version of its own.
+pub(crate) fn pages_on_record(ftl: &Ftl) -> u64 {
+    ftl.features.record.as_ref().map_or(0, |record| record.next() - 1)
+}
+
 /// Marks programmed pages void that do not count: torn pages, pages of an incomplete cycle, and all
 /// pages of a half-erased block.
 fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut Ftl) {
