@@ -198,6 +198,11 @@ impl Journal {
         self.index.as_mut().map(|index| index.take_indexed()).unwrap_or_default()
     }
 
+    /// The next of these counts.
+    pub fn next_counts(&mut self) {
+        self.index.iter_mut().for_each(|index| index.next_counts());
+    }
+
     /// The flash pages whose program is done, and that are not indexed.
     pub fn unindexed<'a, P: Probe>(
         &'a self,

@@ -212,3 +212,39 @@ fn a_loaded_device_has_an_index() {
         assert_eq!(bench.cut().1.system_reads, 1 + pages, "{policy}, after another cut");
     }
 }
+
+/// A checkpoint is taken when the first of three programs counts that share a page of the index. It does not hold the
+/// others, so that page stays.
+#[test]
+fn a_checkpoint_leaves_the_index_what_it_does_not_hold() {
+    let sets = ["ftl.recovery.policy=checkpoint", "ftl.recovery.every=64KiB"];
+    let mut bench = Bench::new(&sets);
+    let (page, _) = bench.transfers();
+    bench.write(0..14);
+    // Two programs on each die. The index names the first that ends, behind them all, and then the other three.
+    let begin = bench.device.now();
+    for page in 0..4 {
+        let (lba, sectors) = (Lba(page * SECTORS), SECTORS as u32);
+        let write = Request { op: Op::Write, lba, sectors, stream: 0, tag: 0, fua: false };
+        bench.device.submit(begin, write);
+    }
+    let mut done = Vec::new();
+    while bench.device.requests_in_flight() > 0 {
+        bench.device.advance_until(SimTime::FOREVER, &mut done);
+    }
+    let ended: Vec<Nanos> = done.iter().map(|done| done.latency()).collect();
+    let first = Nanos(2 * (page + PROGRAM) + page + PROGRAM);
+    assert!(ended[0] <= first && ended[1] > first, "{ended:?}");
+    assert!(ended[1] == ended[2] && ended[2] == ended[3], "three share a page: {ended:?}");
+    // The second of the four was the sixteenth page since the start.
+    bench.device.rest(&mut Vec::new()).unwrap();
+    let (_, recovered) = bench.cut();
+    assert_eq!(recovered.found.pages, 14);
+    // The list of bad blocks, a checkpoint of two pages, and the last page of the index.
+    assert_eq!(recovered.system_reads, 1 + 2 + 1);
+    // It holds all of the index if the sixteenth was alone.
+    let mut bench = Bench::new(&sets);
+    bench.write(0..16);
+    bench.device.rest(&mut Vec::new()).unwrap();
+    assert_eq!(bench.cut().1.system_reads, 1 + 2);
+}

@@ -32,6 +32,9 @@ pub(super) struct Index {
     waiting: Vec<Unindexed>,
     /// Programs that the pages in flight name.
     writing: Vec<Unindexed>,
+    /// Programs that the last pages name, and how many of them, the last ones, do not count yet.
+    indexed: u32,
+    uncounted: u32,
     /// Programs of the index in flight.
     programs: u32,
     /// Flash pages whose entries fit into one of the index.
@@ -44,7 +47,7 @@ pub(super) struct Index {
     whole: u32,
     /// Whether checkpoints shorten it.
     has_checkpoints: bool,
-    /// Pages when the current checkpoint began.
+    /// Pages that the current checkpoint replaces.
     before_checkpoint: u32,
 }
 
@@ -60,6 +63,8 @@ impl Index {
         Index {
             waiting: Vec::new(),
             writing: Vec::new(),
+            indexed: 0,
+            uncounted: 0,
             programs: 0,
             together: (per_page / of_flash_page).max(1) as u32,
             per_page,
@@ -107,14 +112,28 @@ impl Index {
         self.programs == 0
     }
 
-    /// Takes the programs that are indexed now.
+    /// Takes the programs that are indexed now. They count one after the other.
     pub(super) fn take_indexed(&mut self) -> Vec<Unindexed> {
+        self.indexed = self.writing.len() as u32;
+        self.uncounted = self.indexed;
         std::mem::take(&mut self.writing)
     }
 
-    /// A checkpoint begins, and holds all that counts by now.
+    /// The next of the programs that were taken counts.
+    pub(super) fn next_counts(&mut self) {
+        self.uncounted -= 1;
+    }
+
+    /// A checkpoint begins because a program counts. It holds what counts by now, and does not replace pages that name
+    /// something else.
     pub(super) fn checkpoint_begins(&mut self) {
-        self.before_checkpoint = self.pages;
+        debug_assert!(self.programs == 0, "no page is in flight while programs begin to count");
+        let last = self.indexed.div_ceil(self.together);
+        let replaced = match self.uncounted {
+            0 => last,
+            left => (self.indexed - left) / self.together,
+        };
+        self.before_checkpoint = self.pages - (last - replaced);
     }
 
     /// A checkpoint is complete.
