@@ -267,9 +267,15 @@ impl Members {
 
     /// Whether a superblock is worth keeping without its bad members.
     pub(in crate::ftl) fn is_usable(&self, block: BlockId) -> bool {
-        let bad = self.bad_of(block);
-        let stripe_is_left =
-            |plane: u32| self.span.dies - self.bad_set(block, plane).count_ones() > 1;
+        self.is_usable_without(self.bad_of(block))
+    }
+
+    /// Whether a superblock is worth keeping without these members.
+    pub(in crate::ftl) fn is_usable_without(&self, bad: &[u32]) -> bool {
+        let stripe_is_left = |plane: u32| {
+            let bad = bad.iter().filter(|&&member| member % self.span.planes == plane);
+            self.span.dies - bad.count() as u32 > 1
+        };
         2 * bad.len() as u32 <= self.span.blocks()
             && (!self.span.has_parity || (0..self.span.planes).all(stripe_is_left))
     }
