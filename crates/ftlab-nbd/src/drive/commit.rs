@@ -76,6 +76,9 @@ impl Drive {
         let mut touched = Touched::default();
         self.device_mut().swap_touched(&mut touched);
         self.commit_blocks()?;
+        for part in touched.blocks.chunks(AT_ONCE) {
+            self.commit_touched(&Touched { blocks: part.to_vec(), ..Touched::default() })?;
+        }
         for part in touched.pages.chunks(AT_ONCE) {
             self.commit_touched(&Touched { pages: part.to_vec(), ..Touched::default() })?;
         }

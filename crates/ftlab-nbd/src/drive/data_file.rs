@@ -258,7 +258,8 @@ impl DataFile {
                 // They count from this commit on, as nobody looks for them before.
                 self.tables().write_pages_of(block, view)?;
             }
-            self.entry.block(block.get(), &view.block_record(block, true));
+            let (record, superblock) = view.block_record(block, true);
+            self.entry.block(block.get(), &record, &superblock);
         }
         for &(first, units) in &touched.pages {
             let bytes = units * self.layout.record_bytes as u32;

@@ -7,7 +7,6 @@ use std::io;
 
 use ftlab::ftl::recovery::{JournalPages, KeptFacts};
 use ftlab::ftl::wear::EndReason;
-use ftlab::units::BlockId;
 use serde::{Deserialize, Serialize};
 
 use super::file::DriveFile;
@@ -17,7 +16,7 @@ use super::records::u32_at;
 /// The first bytes of a data file.
 pub const MAGIC: &[u8; 8] = b"ftlabdrv";
 /// The version of the format.
-pub const FORMAT: u32 = 3;
+pub const FORMAT: u32 = 4;
 /// Bytes of a slot before its text: magic, length, checksum.
 const PREAMBLE: usize = 16;
 
@@ -51,7 +50,8 @@ pub struct LifeCounts {
     pub powered_on_ns: u64,
 }
 
-/// Facts of the device, as they are written.
+/// Facts of the device, as they are written. Their number is fixed, so that the header always fits into its slot: what
+/// grows with the device or its age has a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
     /// The device's clock.
@@ -59,15 +59,10 @@ pub struct Facts {
     next_version: u64,
     openings: u64,
     journal_pages: u32,
-    #[serde(default)]
     index_pages: u32,
     trimmed: u64,
     end: Option<u8>,
     weak: Option<u64>,
-    giving_up: Vec<u32>,
-    /// Bad blocks of superblocks and stripes, as the device understands them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    superblocks: Vec<u8>,
     /// What the drive counts over its life.
     pub life: LifeCounts,
 }
@@ -91,8 +86,6 @@ impl Facts {
             trimmed: kept.trimmed,
             end: end.map(|number| number as u8),
             weak: kept.weak,
-            giving_up: kept.giving_up.iter().map(|block| block.get()).collect(),
-            superblocks: kept.superblocks.clone(),
             life,
         }
     }
@@ -111,10 +104,15 @@ impl Facts {
             trimmed: self.trimmed,
             end: end.flatten(),
             weak: self.weak,
-            giving_up: self.giving_up.iter().copied().map(BlockId::new).collect(),
-            superblocks: self.superblocks.clone(),
         })
     }
+}
+
+/// What the headers of all formats have.
+#[derive(Deserialize)]
+struct Version {
+    format: u32,
+    generation: u64,
 }
 
 /// The header.
@@ -139,7 +137,6 @@ pub struct Header {
     /// The commits of this number in the log count.
     pub epoch: u64,
     /// What their checksums begin with. Data of the host, which the log has had before, can't look like a commit.
-    #[serde(default)]
     pub log_secret: u64,
     /// Whether the device keeps what it needs to recover.
     pub recovers: bool,
@@ -201,5 +198,57 @@ fn read_slot(file: &DriveFile, at: u64) -> io::Result<Option<Header>> {
     if crc32fast::hash(text) != checksum {
         return Ok(None);
     }
-    Ok(serde_json::from_slice(text).ok())
+    let Ok(Version { format, generation }) = serde_json::from_slice(text) else { return Ok(None) };
+    Ok(match format {
+        FORMAT => serde_json::from_slice(text).ok(),
+        // Nothing else of it is understood.
+        format => Some(Header { format, generation, ..Header::default() }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However old and large a drive is, its header fits into a slot.
+    #[test]
+    fn every_header_fits() {
+        let (small, large) = (u32::MAX, u64::MAX);
+        let life = LifeCounts {
+            host_written_bytes: large,
+            host_read_bytes: large,
+            media_written_bytes: large,
+            power_cycles: large,
+            unsafe_shutdowns: large,
+            powered_on_ns: large,
+        };
+        let facts = Facts {
+            now_ns: large,
+            next_version: large,
+            openings: large,
+            journal_pages: small,
+            index_pages: small,
+            trimmed: large,
+            end: Some(u8::MAX),
+            weak: Some(large),
+            life,
+        };
+        let mut header = Header {
+            format: small,
+            generation: large - 1,
+            state: State::Running,
+            seed: large,
+            config_bytes: small,
+            config_checksum: small,
+            image_bytes: large,
+            image_checksum: small,
+            epoch: large,
+            log_secret: large,
+            recovers: false,
+            facts,
+        };
+        let file = DriveFile::new(tempfile::tempfile().unwrap());
+        header.write(&file).unwrap();
+        assert_eq!(Header::read(&file).unwrap().map(|it| it.format), Some(small));
+    }
 }

@@ -1,10 +1,12 @@
 //! Where everything lies in the data file of a drive.
 //!
 //! The file is sparse: what was never written takes no space on disk. In order: a header, the configuration, the log of
-//! commits, the tables of blocks, pages and trims, the flash pages, and the image of a drive that was shut down.
+//! commits, the tables of blocks, superblocks, pages and trims, the flash pages, and the image of a drive that was shut down.
 
-use ftlab::shape::Geometry;
-use ftlab::units::{BlockId, Lpn, Ppn};
+use ftlab::config::Config;
+use ftlab::device::DeviceSetup;
+use ftlab::ftl::superblock;
+use ftlab::units::{BlockId, Lpn, Ppn, SECTOR_BYTES};
 
 /// Everything begins at a multiple of this, so that holes can be punched.
 const ALIGN: u64 = 1 << 16;
@@ -15,7 +17,7 @@ pub const CONFIG_BYTES: u64 = 1 << 20;
 /// Room for the log of commits. Tests fill it often.
 pub const LOG_BYTES: u64 = if cfg!(test) { 256 << 10 } else { 16 << 20 };
 /// A block in its table.
-pub const BLOCK_BYTES: u64 = 32;
+pub const BLOCK_BYTES: u64 = 40;
 /// A trim in its table: the version and a checksum.
 pub const TRIM_BYTES: u64 = 12;
 /// The owner and the version of a part in the table of pages, without its sectors.
@@ -36,6 +38,8 @@ pub struct FileLayout {
     pub record_bytes: u64,
     /// Bytes of a mask of sectors.
     pub mask_bytes: u64,
+    /// The most bytes of a superblock in its table; zero without superblocks.
+    pub superblock_bytes: u64,
     /// Blocks of the device.
     pub block_count: u32,
     /// Physical pages of the device.
@@ -43,6 +47,7 @@ pub struct FileLayout {
     /// Logical pages of the device.
     pub logical_pages: u32,
     blocks: u64,
+    superblocks: u64,
     pages: u64,
     trims: u64,
     data: u64,
@@ -50,14 +55,15 @@ pub struct FileLayout {
 }
 
 impl FileLayout {
-    /// Lays out the file of a device. `packs` tells whether two logical pages may share a physical one.
+    /// Lays out the file of a device.
     #[must_use]
-    pub fn new(
-        geometry: &Geometry,
-        logical_pages: u32,
-        sector_bytes: u64,
-        packs: bool,
-    ) -> FileLayout {
+    pub fn of(config: &Config, setup: &DeviceSetup) -> FileLayout {
+        // Bytes lie as the FTL sees the flash: with parity, in the volume of its superblocks.
+        let geometry = &setup.ftl.geometry;
+        let logical_pages = config.logical_pages();
+        // Two logical pages may share a physical one.
+        let packs = config.options.ftl.mapping.policy.packs();
+        let superblock_bytes = superblock::most_bytes(&setup.flash.geometry);
         let sectors = geometry.sectors_per_unit();
         let parts: u32 = if packs { 2 } else { 1 };
         let mask_bytes = u64::from(sectors.div_ceil(u8::BITS));
@@ -65,11 +71,12 @@ impl FileLayout {
         let owner = if packs { 4 } else { 0 };
         let record_bytes =
             u64::from(parts) * (PART_BYTES + mask_bytes) + mask_bytes + owner + CHECKSUM_BYTES;
-        let page_bytes = u64::from(sectors) * sector_bytes;
+        let page_bytes = u64::from(sectors) * SECTOR_BYTES;
         let after = |start: u64, bytes: u64| (start + bytes).next_multiple_of(ALIGN);
         let physical = u64::from(geometry.physical_pages());
         let blocks = after(FileLayout::log(), LOG_BYTES);
-        let pages = after(blocks, u64::from(geometry.blocks()) * BLOCK_BYTES);
+        let superblocks = after(blocks, u64::from(geometry.blocks()) * BLOCK_BYTES);
+        let pages = after(superblocks, u64::from(geometry.blocks()) * superblock_bytes);
         let trims = after(pages, physical * record_bytes);
         let data = after(trims, u64::from(logical_pages) * TRIM_BYTES);
         let image = after(data, physical * page_bytes * u64::from(parts));
@@ -79,10 +86,12 @@ impl FileLayout {
             parts,
             record_bytes,
             mask_bytes,
+            superblock_bytes,
             block_count: geometry.blocks(),
             physical_pages: geometry.physical_pages(),
             logical_pages,
             blocks,
+            superblocks,
             pages,
             trims,
             data,
@@ -112,6 +121,12 @@ impl FileLayout {
     #[must_use]
     pub fn block(&self, block: BlockId) -> u64 {
         self.blocks + u64::from(block.get()) * BLOCK_BYTES
+    }
+
+    /// Where a superblock is in its table.
+    #[must_use]
+    pub fn superblock(&self, block: BlockId) -> u64 {
+        self.superblocks + u64::from(block.get()) * self.superblock_bytes
     }
 
     /// Where a page is in its table.

@@ -15,7 +15,7 @@ use std::ops::Range;
 use super::file::DriveFile;
 use super::header::Facts;
 use super::layout::{BLOCK_BYTES, FileLayout, LOG_BYTES};
-use super::records::{u32_at, u64_at};
+use super::records::{BlockRecord, u32_at, u64_at};
 
 /// Bytes before the content of an entry: epoch, length, checksum.
 const PREAMBLE: usize = 16;
@@ -40,8 +40,8 @@ pub struct LogEntry {
 /// A change in an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogChange<'a> {
-    /// The record of a block.
-    Block(u32, &'a [u8]),
+    /// The record of a block, and what is kept of its superblock.
+    Block(u32, &'a [u8], &'a [u8]),
     /// The records of adjacent pages.
     Pages(u32, &'a [u8]),
     /// Trims of adjacent pages: the first, its version, and how many. The others have the versions that follow.
@@ -74,10 +74,11 @@ impl LogEntry {
         self.bytes.resize(PREAMBLE, 0);
     }
 
-    /// Adds the record of a block.
-    pub fn block(&mut self, block: u32, record: &[u8; BLOCK_BYTES as usize]) {
-        self.head(ChangeKind::Block, block, BLOCK_BYTES as u32);
+    /// Adds the record of a block, and what is kept of its superblock.
+    pub fn block(&mut self, block: u32, record: &BlockRecord, superblock: &[u8]) {
+        self.head(ChangeKind::Block, block, (record.len() + superblock.len()) as u32);
         self.bytes.extend_from_slice(record);
+        self.bytes.extend_from_slice(superblock);
     }
 
     /// Adds the records of `bytes` bytes of adjacent pages, which `put` appends.
@@ -317,8 +318,9 @@ fn split(bytes: &[u8]) -> Option<(LogChange<'_>, &[u8])> {
     let (number, length) = (u32_at(head, 1), u32_at(head, 5) as usize);
     let content = bytes.get(HEAD..HEAD + length)?;
     let change = match head[0] {
-        kind if kind == ChangeKind::Block as u8 && length == BLOCK_BYTES as usize => {
-            LogChange::Block(number, content)
+        kind if kind == ChangeKind::Block as u8 && length >= BLOCK_BYTES as usize => {
+            let (record, superblock) = content.split_at(BLOCK_BYTES as usize);
+            LogChange::Block(number, record, superblock)
         }
         kind if kind == ChangeKind::Pages as u8 => LogChange::Pages(number, content),
         kind if kind == ChangeKind::Trims as u8 && length == TRIMS_BYTES as usize => {

@@ -9,6 +9,9 @@ use ftlab::units::{BlockId, Lpn, Ppn, SectorMask};
 
 use super::layout::{BLOCK_BYTES, CHECKSUM_BYTES, FileLayout, PART_BYTES, TRIM_BYTES};
 
+/// The record of a block.
+pub type BlockRecord = [u8; BLOCK_BYTES as usize];
+
 /// Where the checksum of a block is.
 pub(super) const BLOCK_CHECKSUM: std::ops::Range<usize> = 12..16;
 
@@ -28,6 +31,26 @@ pub struct StoredBlock {
     pub kept: KeptBlock,
     /// Whether its pages are in their table. Those of others are empty.
     pub has_pages: bool,
+    /// What of its superblock is in the table.
+    pub superblock: StoredSuperblock,
+}
+
+/// What of a superblock is in its table, so that damage of it is noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StoredSuperblock {
+    /// How many bytes.
+    pub bytes: u32,
+    /// Their checksum; zero if there are none.
+    pub checksum: u32,
+}
+
+impl StoredSuperblock {
+    /// Describes what is kept of a superblock.
+    #[must_use]
+    pub fn of(number: BlockId, kept: &[u8]) -> StoredSuperblock {
+        let checksum = if kept.is_empty() { 0 } else { checksum(number.get(), kept) };
+        StoredSuperblock { bytes: kept.len() as u32, checksum }
+    }
 }
 
 /// The checksum of the record with this number.
@@ -87,7 +110,7 @@ fn parse_page(record: &[u8], layout: &FileLayout) -> StoredPage {
 
 /// Returns the record of a block.
 #[must_use]
-pub fn block_record(number: BlockId, stored: &StoredBlock) -> [u8; BLOCK_BYTES as usize] {
+pub fn block_record(number: BlockId, stored: &StoredBlock) -> BlockRecord {
     let block = &stored.kept;
     let mut record = [0; BLOCK_BYTES as usize];
     record[0..4].copy_from_slice(&block.erases.to_le_bytes());
@@ -95,8 +118,11 @@ pub fn block_record(number: BlockId, stored: &StoredBlock) -> [u8; BLOCK_BYTES a
     record[8] = block.state as u8;
     record[9] = block.stream;
     record[10] = u8::from(stored.has_pages);
+    record[11] = u8::from(block.giving_up);
     record[16..24].copy_from_slice(&block.opening.to_le_bytes());
     record[24..32].copy_from_slice(&block.purpose.to_le_bytes());
+    record[32..36].copy_from_slice(&stored.superblock.bytes.to_le_bytes());
+    record[36..40].copy_from_slice(&stored.superblock.checksum.to_le_bytes());
     let checksum = checksum(number.get(), &record);
     record[BLOCK_CHECKSUM].copy_from_slice(&checksum.to_le_bytes());
     record
@@ -104,7 +130,7 @@ pub fn block_record(number: BlockId, stored: &StoredBlock) -> [u8; BLOCK_BYTES a
 
 /// Reads a block from its record; none if it is damaged.
 #[must_use]
-pub fn block_of(number: BlockId, record: &[u8; BLOCK_BYTES as usize]) -> Option<StoredBlock> {
+pub fn block_of(number: BlockId, record: &BlockRecord) -> Option<StoredBlock> {
     let mut content = *record;
     content[BLOCK_CHECKSUM].fill(0);
     if checksum(number.get(), &content) != u32_at(record, BLOCK_CHECKSUM.start) {
@@ -117,8 +143,10 @@ pub fn block_of(number: BlockId, record: &[u8; BLOCK_BYTES as usize]) -> Option<
         stream: record[9],
         opening: u64_at(record, 16),
         purpose: u64_at(record, 24),
+        giving_up: record[11] != 0,
     };
-    Some(StoredBlock { kept, has_pages: record[10] != 0 })
+    let superblock = StoredSuperblock { bytes: u32_at(record, 32), checksum: u32_at(record, 36) };
+    Some(StoredBlock { kept, has_pages: record[10] != 0, superblock })
 }
 
 /// Appends the record of a trim: the version of the last trim of a page.

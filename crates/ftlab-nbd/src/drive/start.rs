@@ -10,7 +10,7 @@ use ftlab::ftl::recovery::Touched;
 use ftlab::host::Host;
 use ftlab::image::Resume;
 use ftlab::shape::Geometry;
-use ftlab::units::{Nanos, SECTOR_BYTES, SimTime};
+use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::failure::Failure;
 use ftlab_lab::image::{self, OpenedImage};
 use ftlab_lab::memory::{self, Instruments};
@@ -70,10 +70,7 @@ impl DriveSpec {
         let state = opened.header.as_ref().map_or(State::New, |header| header.state);
         let config = self.config_for(&opened, state)?;
         let setup = device_setup(&config, self.seed);
-        let packs = config.options.ftl.mapping.policy.packs();
-        // Bytes lie as the FTL sees the flash: with parity, in the volume of its superblocks.
-        let geometry = setup.ftl.geometry.clone();
-        let layout = FileLayout::new(&geometry, config.logical_pages(), SECTOR_BYTES, packs);
+        let (layout, geometry) = (FileLayout::of(&config, &setup), setup.ftl.geometry);
         let text = config.canonical();
         let file = DataFile::take(&self.data, opened, layout, &text, self.seed);
         let file = file.map_err(unusable)?;
@@ -168,7 +165,9 @@ fn unusable(path: &Path, error: &Unusable) -> Failure {
             "choose another name for the data file, so that this one is not overwritten"
         }
         Unusable::InUse => "stop that server, or choose another data file",
-        Unusable::OtherFormat(_) => "use the version of ftlab that wrote it",
+        Unusable::OtherFormat(_) => {
+            "use the version of ftlab that wrote it, or start with a new data file"
+        }
         Unusable::Io(error) => remedy(error.kind()),
         Unusable::Damaged(_) => "start with a new data file",
     };

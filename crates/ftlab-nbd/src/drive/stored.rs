@@ -25,7 +25,7 @@ pub struct StoredDevice {
     kept: KeptFacts,
     row: RefCell<PageRow>,
     seconds: RefCell<Seconds>,
-    /// A page that can't be read, or is damaged.
+    /// A page or superblock that can't be read, or is damaged.
     failed: RefCell<Option<Unusable>>,
 }
 
@@ -55,7 +55,9 @@ impl StoredDevice {
         let (records, _) = table.as_chunks();
         let blocks = (0..).map(BlockId::new).zip(records).map(|(block, record)| {
             let known = records::block_of(block, record);
-            known.ok_or_else(|| damaged(format_args!("block {}", block.get())))
+            let right =
+                known.filter(|it| u64::from(it.superblock.bytes) <= layout.superblock_bytes);
+            right.ok_or_else(|| damaged(format_args!("block {}", block.get())))
         });
         let blocks = blocks.collect::<Result<Vec<StoredBlock>, Unusable>>()?;
         let trims = read_trims(&file, &layout)?;
@@ -91,6 +93,18 @@ impl StoredDevice {
         self.failed.take().map_or(Ok(()), Err)
     }
 
+    fn read_superblock(&self, block: BlockId) -> Result<Vec<u8>, Unusable> {
+        let stored = self.blocks[block.at()].superblock;
+        let mut kept = vec![0; stored.bytes as usize];
+        if !kept.is_empty() {
+            self.file.read_exact_at(&mut kept, self.layout.superblock(block))?;
+        }
+        match records::StoredSuperblock::of(block, &kept) == stored {
+            true => Ok(kept),
+            false => Err(damaged(format_args!("superblock {}", block.get()))),
+        }
+    }
+
     fn read_page(&self, at: Ppn) -> Result<StoredPage, Unusable> {
         let record = self.layout.record_bytes as usize;
         let first = at.get() - at.get() % ROW;
@@ -109,6 +123,13 @@ impl StoredDevice {
 impl KeptSource for StoredDevice {
     fn block(&self, block: BlockId) -> KeptBlock {
         self.blocks[block.at()].kept
+    }
+
+    fn superblock(&self, block: BlockId) -> Vec<u8> {
+        self.read_superblock(block).unwrap_or_else(|error| {
+            self.failed.borrow_mut().get_or_insert(error);
+            Vec::new()
+        })
     }
 
     fn page(&self, at: Ppn) -> KeptPage {

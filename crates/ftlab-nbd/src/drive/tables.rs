@@ -9,9 +9,9 @@ use ftlab::units::{BlockId, Lpn, Ppn};
 
 use super::file::DriveFile;
 use super::header::Facts;
-use super::layout::{BLOCK_BYTES, FileLayout, TRIM_BYTES};
+use super::layout::{FileLayout, TRIM_BYTES};
 use super::log::{Contents, LogChange};
-use super::records::{self, StoredBlock, StoredPage};
+use super::records::{self, BlockRecord, StoredBlock, StoredPage, StoredSuperblock};
 
 /// The logical pages whose data is in the second place of a physical page.
 pub type Seconds = BTreeMap<Ppn, Lpn>;
@@ -36,11 +36,13 @@ impl DriveView<'_> {
         }
     }
 
-    /// The record of a block.
+    /// The record of a block, and what is kept of its superblock.
     #[must_use]
-    pub fn block_record(&self, block: BlockId, has_pages: bool) -> [u8; BLOCK_BYTES as usize] {
-        let stored = StoredBlock { kept: self.kept.block(block), has_pages };
-        records::block_record(block, &stored)
+    pub fn block_record(&self, block: BlockId, has_pages: bool) -> (BlockRecord, Vec<u8>) {
+        let of_superblock = self.kept.superblock(block);
+        let superblock = StoredSuperblock::of(block, &of_superblock);
+        let stored = StoredBlock { kept: self.kept.block(block), has_pages, superblock };
+        (records::block_record(block, &stored), of_superblock)
     }
 
     /// Trims of adjacent pages with versions one after the other, as the device makes them: the first page, its version,
@@ -82,8 +84,12 @@ impl FileTables<'_> {
         let start = self.layout.block(BlockId::new(0));
         self.file.punch(start, self.layout.trims().end - start)?;
         let blocks = || (0..).map(BlockId::new).zip(has_pages);
-        let records: Vec<u8> =
-            blocks().flat_map(|(block, &has)| view.block_record(block, has)).collect();
+        let mut records: Vec<u8> = Vec::new();
+        for (block, &has) in blocks() {
+            let (record, superblock) = view.block_record(block, has);
+            records.extend_from_slice(&record);
+            self.write_superblock(block, &superblock)?;
+        }
         self.file.write_at(&records, start)?;
         for (block, _) in blocks().filter(|&(_, &has)| has) {
             self.write_pages_of(block, view)?;
@@ -104,6 +110,13 @@ impl FileTables<'_> {
         let mut bytes = Vec::with_capacity(units as usize * self.layout.record_bytes as usize);
         view.put_pages(first, units, self.layout, &mut bytes);
         self.file.write_at(&bytes, self.layout.page(first))
+    }
+
+    fn write_superblock(&self, block: BlockId, kept: &[u8]) -> io::Result<()> {
+        match kept.is_empty() {
+            true => Ok(()),
+            false => self.file.write_at(kept, self.layout.superblock(block)),
+        }
     }
 
     fn write_trims(&self, first: u32, version: u64, count: u32) -> io::Result<()> {
@@ -127,7 +140,9 @@ impl FileTables<'_> {
             let change = change?;
             self.check(&change)?;
             match change {
-                LogChange::Block(block, record) => drop(blocks.insert(block, record)),
+                LogChange::Block(block, record, superblock) => {
+                    blocks.insert(block, (record, superblock));
+                }
                 LogChange::Pages(first, all) => {
                     let before = pages.len();
                     let rows = (first..).zip(all.chunks(record));
@@ -140,8 +155,9 @@ impl FileTables<'_> {
                 LogChange::Data(..) | LogChange::Outside(..) => {}
             }
         }
-        for (block, record) in blocks {
+        for (block, (record, superblock)) in blocks {
             self.file.write_at(record, self.layout.block(BlockId::new(block)))?;
+            self.write_superblock(BlockId::new(block), superblock)?;
         }
         pages.sort_unstable_by_key(|&(number, order, _)| (number, order));
         self.write_last(&pages)?;
@@ -162,7 +178,9 @@ impl FileTables<'_> {
         let layout = self.layout;
         let fits = |first: u32, count: u64, all: u32| u64::from(first) + count <= u64::from(all);
         let right = match *change {
-            LogChange::Block(block, _) => block < layout.block_count,
+            LogChange::Block(block, _, superblock) => {
+                block < layout.block_count && superblock.len() as u64 <= layout.superblock_bytes
+            }
             LogChange::Pages(first, records) => {
                 let (bytes, record) = (records.len() as u64, layout.record_bytes);
                 bytes.is_multiple_of(record) && fits(first, bytes / record, layout.physical_pages)

@@ -13,6 +13,7 @@ use crate::versions::Versions;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stored {
     blocks: BTreeMap<BlockId, KeptBlock>,
+    superblocks: BTreeMap<BlockId, Vec<u8>>,
     pages: BTreeMap<Ppn, KeptPage>,
     trims: BTreeMap<Lpn, u64>,
     facts: KeptFacts,
@@ -30,7 +31,10 @@ impl Stored {
         let geometry = device.ftl().geometry().clone();
         let all = (0..geometry.blocks()).map(BlockId::new);
         let known = |&block: &BlockId| device.kept().is_some_and(|kept| kept.knows(block));
-        stored.touched.blocks = all.filter(known).collect();
+        stored.touched.blocks = all.clone().filter(known).collect();
+        let kept = device.kept();
+        let superblocks = all.filter_map(|block| Some((block, kept?.superblock(block))));
+        stored.superblocks = superblocks.collect();
         let units = geometry.units_per_block();
         let pages = stored.touched.blocks.iter().map(|&block| (geometry.page_at(block, 0), units));
         stored.touched.pages = pages.collect();
@@ -50,7 +54,7 @@ impl Stored {
         device.swap_touched(&mut self.touched);
         let all = (0..device.ftl().geometry().blocks()).map(BlockId::new);
         let known = |&block: &BlockId| device.kept().is_some_and(|kept| kept.knows(block));
-        self.touched.blocks = all.filter(known).collect();
+        self.touched.blocks.extend(all.filter(known));
         self.store(device);
     }
 
@@ -62,15 +66,29 @@ impl Stored {
                 let block = geometry.block_of(at);
                 self.pages.insert(at, kept.page(at));
                 self.blocks.insert(block, kept.block(block));
+                self.superblocks.insert(block, kept.superblock(block));
             }
         }
         for &block in &self.touched.blocks {
             self.blocks.insert(block, kept.block(block));
+            self.superblocks.insert(block, kept.superblock(block));
         }
+        self.check(device);
         let trimmed = self.touched.trimmed.iter().map(|&page| (page, kept.trim(page)));
         self.trims.extend(trimmed.filter(|&(_, version)| version > 0));
         self.facts = kept.facts();
         self.touched.clear();
+    }
+
+    /// Checks that the device has told all superblocks that have changed.
+    fn check(&self, device: &Device<(), Versions>) {
+        let Some(kept) = device.kept() else { return };
+        for block in (0..device.ftl().geometry().blocks()).map(BlockId::new) {
+            let stored = self.superblocks.get(&block).map_or(&[][..], |bytes| bytes);
+            assert_eq!(stored, kept.superblock(block), "nobody said that {block:?} has changed");
+            let stored = self.blocks.get(&block).is_some_and(|block| block.giving_up);
+            assert_eq!(stored, kept.block(block).giving_up, "{block:?} is given up, or is not");
+        }
     }
 
     /// Kills the process of a device: what was stored remains, and the bytes on flash.
@@ -91,6 +109,10 @@ impl Stored {
 impl KeptSource for Stored {
     fn block(&self, block: BlockId) -> KeptBlock {
         self.blocks.get(&block).copied().unwrap_or_default()
+    }
+
+    fn superblock(&self, block: BlockId) -> Vec<u8> {
+        self.superblocks.get(&block).cloned().unwrap_or_default()
     }
 
     fn page(&self, at: Ppn) -> KeptPage {

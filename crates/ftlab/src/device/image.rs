@@ -8,6 +8,7 @@ use crate::device::write::{Writes, end_of_life};
 use crate::device::{Contents, Device, EndOfLife, Place, patrol};
 use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
+use crate::ftl::recovery::rebuild;
 use crate::ftl::{Kernel, superblock};
 use crate::host::{Advanced, Completion, Host, Op, Request};
 use crate::image::{Damage, ImagePart, Resume, Snapshot, take_up};
@@ -162,6 +163,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.kernel.now = SimTime(now);
         patrol::plan_patrol(&mut self.base);
         crate::ftl::image::load(from, resume, &mut self.base.kernel.ftl)?;
+        if let Some(journal) = &mut self.base.services.journal {
+            journal.begin_with(rebuild::pages_on_record(&self.base.kernel.ftl));
+        }
         from.read(ImagePart::Policies, resume.random, |from| {
             crate::ftl::image::load_policies(from, resume, &mut self.base.kernel.ftl)?;
             self.base.kernel.flash.take_up(from, resume)?;

@@ -13,6 +13,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn programs_are_indexed(&mut self) {
         let Some(journal) = &mut self.base.services.journal else { return };
         for Unindexed { id, since } in journal.take_indexed() {
+            self.base.services.journal.iter_mut().for_each(|journal| journal.next_counts());
             let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
             let is_dead = ftl.dead_dies_on_flash().contains(&flash.die_of(id));
             let command = flash.command_mut(id);

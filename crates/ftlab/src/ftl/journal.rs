@@ -137,6 +137,11 @@ impl Journal {
         self.area.close_blocks(pages_per_block);
     }
 
+    /// After a load: recovery has a record of so many pages on flash.
+    pub fn begin_with(&mut self, pages: u64) {
+        self.index.iter_mut().for_each(|index| index.begin_with(pages));
+    }
+
     /// Records a trim.
     pub fn note<P: Probe, C>(&mut self, trim: RequestId, on: &mut Kernel<P, C>) {
         self.waiting.push(trim);
@@ -191,6 +196,11 @@ impl Journal {
     /// Takes the programs that are indexed now.
     pub fn take_indexed(&mut self) -> Vec<Unindexed> {
         self.index.as_mut().map(|index| index.take_indexed()).unwrap_or_default()
+    }
+
+    /// The next of these counts.
+    pub fn next_counts(&mut self) {
+        self.index.iter_mut().for_each(|index| index.next_counts());
     }
 
     /// The flash pages whose program is done, and that are not indexed.

@@ -44,9 +44,9 @@ pub struct DramSetup {
 
 /// What is crossing, or waits for its turn.
 #[derive(Clone, Debug)]
-pub(super) struct Dram {
+pub(crate) struct Dram {
     setup: DramSetup,
-    pub crossing: Passage<Crossing>,
+    crossing: Passage<Crossing>,
 }
 
 impl Dram {
@@ -57,6 +57,16 @@ impl Dram {
     /// Lets data cross. Returns when it has.
     pub fn cross(&mut self, now: SimTime, what: Crossing, data: Bytes) -> SimTime {
         self.crossing.send(now, what, self.setup.rate.time_for(data))
+    }
+
+    /// When the next data has crossed.
+    pub fn next_time(&self) -> Option<SimTime> {
+        self.crossing.next_time()
+    }
+
+    /// Takes out what has crossed now, if anything has.
+    pub fn arrived(&mut self, now: SimTime) -> Option<Crossing> {
+        self.crossing.arrived(now)
     }
 
     /// The data of so many codewords.

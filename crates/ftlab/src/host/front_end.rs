@@ -346,7 +346,7 @@ impl FrontEnd {
             next = earlier(next, earlier(link.inbound.next_time(), link.outbound.next_time()));
         }
         if let Some(dram) = &self.dram {
-            next = earlier(next, dram.crossing.next_time());
+            next = earlier(next, dram.next_time());
         }
         if let Some(memory) = &self.host_memory {
             next = earlier(next, memory.next_time());
@@ -385,7 +385,7 @@ impl FrontEnd {
                 None => {}
             }
         }
-        if let Some(crossing) = self.dram.as_mut().and_then(|dram| dram.crossing.arrived(now)) {
+        if let Some(crossing) = self.dram.as_mut().and_then(|dram| dram.arrived(now)) {
             return Some(FrontEvent::Crossed(crossing));
         }
         if let Some(completions) = &mut self.completions {

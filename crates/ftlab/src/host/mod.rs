@@ -16,6 +16,7 @@ mod queue;
 mod request;
 
 pub use completions::{Coalescing, CompletionSetup};
+pub(crate) use dram::Dram;
 pub use dram::{Crossing, DramRateOptions, DramSetup};
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
 pub use intake::{Active, Intake};

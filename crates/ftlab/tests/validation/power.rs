@@ -99,6 +99,40 @@ fn a_scan_reads_what_was_programmed_and_one_more_of_each_block() {
     }
 }
 
+/// What is read at power-up crosses DRAM: a codeword of each spare area, and whole pages of the system area. With two reads
+/// in flight for its only plane, a fast one delays only the end of each stage, and a slow one is never idle.
+#[test]
+fn what_is_read_at_power_up_crosses_dram() {
+    let recovered = |sets: &[&str]| {
+        let sets = [&ONE_DIE[..], &["ftl.recovery.policy=scan"], sets].concat();
+        let config = config(&sets);
+        let per_page = config.shape().page_size.sectors() / SECTORS;
+        let mut device = device(&config);
+        for page in 0..100 {
+            carry_out(&mut device, request(Op::Write, page * per_page, per_page));
+        }
+        let recovered = cut(&config, device).1;
+        (config, recovered)
+    };
+    let (config, without) = recovered(&[]);
+    let count = without.spare_reads;
+    assert_eq!(without.time.0, reads(&config, count) + list(&config));
+    let (codeword, page) = (
+        config.options.nand.codeword.0,
+        config.shape().page_size.0.next_multiple_of(config.options.nand.codeword.0),
+    );
+    for (rate, ns_per_byte) in [("1GB/s", 1), ("1MB/s", 1000)] {
+        let sets = [format!("controller.dram.bandwidth={rate}")];
+        let (config, with) = recovered(&[&sets[0]]);
+        assert_eq!(with.spare_reads, count);
+        let (first, all) = (reads(&config, 1), reads(&config, count));
+        let crossing = codeword * ns_per_byte;
+        let spares = if crossing < first { all + crossing } else { first + count * crossing };
+        let system = list(&config) + page * ns_per_byte;
+        assert_eq!(with.time.0, spares + system, "{rate}");
+    }
+}
+
 /// An SLC cache of two blocks, whose pages are sensed in 10 us.
 const CACHED: [&str; 7] = [
     "ftl.slc_cache.policy=static",

@@ -6,6 +6,7 @@ use std::ops::Range;
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::host::{Completion, Host, Op, Outcome, Request};
+use ftlab::image::Resume;
 use ftlab::units::{DieId, Lba, Lpn, Nanos, SimTime, Tpn};
 
 /// Sectors of a page.
@@ -231,4 +232,59 @@ fn no_entry_is_lost_with_a_translation_page() {
         assert_eq!(lost, dead, "{policy}");
         assert!(!parts.iter().any(|part| on_dead_die(&bench, part.get())), "{policy}");
     }
+}
+
+/// A device that was saved and is loaded has an index with an entry for each page that it holds, or a checkpoint.
+#[test]
+fn a_loaded_device_has_an_index() {
+    const WRITTEN: u64 = 300;
+    // 256 entries fit into a page. A checkpoint has a page for each 512 of the 2,048 logical pages, and one more.
+    for (policy, pages) in [("scan", 2), ("checkpoint", 5)] {
+        let mut bench = Bench::new(&[&format!("ftl.recovery.policy={policy}")]);
+        bench.write(0..WRITTEN);
+        bench.device.rest(&mut Vec::new()).unwrap();
+        let mut loaded = assemble(DeviceSetup::new(&bench.config, 1).checking());
+        loaded.load(&bench.device.save(), Resume::ALL).unwrap();
+        let (bench, recovered) = Bench { config: bench.config, device: loaded }.cut();
+        assert_eq!(recovered.found.pages, WRITTEN);
+        // One page lists the bad blocks.
+        assert_eq!(recovered.system_reads, 1 + pages, "{policy}");
+        assert_eq!(bench.cut().1.system_reads, 1 + pages, "{policy}, after another cut");
+    }
+}
+
+/// A checkpoint is taken when the first of three programs counts that share a page of the index. It does not hold the
+/// others, so that page stays.
+#[test]
+fn a_checkpoint_leaves_the_index_what_it_does_not_hold() {
+    let sets = ["ftl.recovery.policy=checkpoint", "ftl.recovery.every=64KiB"];
+    let mut bench = Bench::new(&sets);
+    let (page, _) = bench.transfers();
+    bench.write(0..14);
+    // Two programs on each die. The index names the first that ends, behind them all, and then the other three.
+    let begin = bench.device.now();
+    for page in 0..4 {
+        let (lba, sectors) = (Lba(page * SECTORS), SECTORS as u32);
+        let write = Request { op: Op::Write, lba, sectors, stream: 0, tag: 0, fua: false };
+        bench.device.submit(begin, write);
+    }
+    let mut done = Vec::new();
+    while bench.device.requests_in_flight() > 0 {
+        bench.device.advance_until(SimTime::FOREVER, &mut done);
+    }
+    let ended: Vec<Nanos> = done.iter().map(|done| done.latency()).collect();
+    let first = Nanos(2 * (page + PROGRAM) + page + PROGRAM);
+    assert!(ended[0] <= first && ended[1] > first, "{ended:?}");
+    assert!(ended[1] == ended[2] && ended[2] == ended[3], "three share a page: {ended:?}");
+    // The second of the four was the sixteenth page since the start.
+    bench.device.rest(&mut Vec::new()).unwrap();
+    let (_, recovered) = bench.cut();
+    assert_eq!(recovered.found.pages, 14);
+    // The list of bad blocks, a checkpoint of two pages, and the last page of the index.
+    assert_eq!(recovered.system_reads, 1 + 2 + 1);
+    // It holds all of the index if the sixteenth was alone.
+    let mut bench = Bench::new(&sets);
+    bench.write(0..16);
+    bench.device.rest(&mut Vec::new()).unwrap();
+    assert_eq!(bench.cut().1.system_reads, 1 + 2);
 }

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, assemble, power_up};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::host::{Host, Op};
+use ftlab::image::Resume;
 use ftlab::nand::Kind;
 use ftlab::scheduler::Origin;
 use ftlab::units::{BlockId, DieId, Ppn, Tpn};
@@ -241,4 +242,47 @@ fn translation_pages_fill_superblocks_of_their_own() {
     let dies: Vec<_> =
         (0..DIES).map(|die| flash.die_of_page(Ppn::new(first + die * PLANES))).collect();
     assert_eq!(dies.iter().collect::<BTreeSet<_>>().len() as u32, DIES, "round all dies: {dies:?}");
+}
+
+/// Blocks that a new device lacked are none of its spare ones. So a device has as many left before it is saved as when it
+/// is loaded, and when it comes up after a power cut.
+#[test]
+fn spare_blocks_are_those_of_the_new_device() {
+    let parity = "ftl.parity.policy = dies\nftl.parity.width = 4";
+    for (factory, erases, more) in
+        [("4%", 0, ""), ("40%", 0, ""), ("10%", 20_000_000, ""), ("10%", 20_000_000, parity)]
+    {
+        let spec = planes(spec(), 64, 8, 300)
+            .with(more)
+            .set("ftl.recovery.policy", "scan")
+            .set("nand.faults.factory_bad", factory)
+            .set("nand.faults.erase_failures", erases);
+        let spare = |device: &Device| {
+            let life = device.ftl().life().expect("blocks are bad");
+            assert!(life.losses().factory_bad > 0);
+            (life.available_spare(), life.losses().factory_bad, life.losses().grown_bad)
+        };
+        let mut device = assemble(spec.setup());
+        let new = spare(&device);
+        assert_eq!((new.0, new.2), (1.0, 0), "all spare blocks are left");
+        fill(&mut device, 64, 0..spec.logical_pages(), 8);
+        write(
+            &mut device,
+            &spec,
+            &mut Stream::new(4, "pages"),
+            4 * u64::from(spec.logical_pages()),
+        );
+        device.rest(&mut Vec::new()).expect("it has room");
+        let before = spare(&device);
+        assert_eq!(before.0 < 1.0, erases > 0, "{factory}: {before:?}");
+        let mut loaded = assemble(spec.setup());
+        loaded.load(&device.save(), Resume::ALL).expect("it is its own");
+        assert_eq!(spare(&loaded), before, "{factory} bad at first, {erases} erases fail, {more}");
+        let (recovered, _) = power_up(spec.setup(), (), loaded.cut_power()).expect("its own");
+        assert_eq!(
+            spare(&recovered),
+            before,
+            "{factory} bad at first, {erases} erases fail, {more}"
+        );
+    }
 }

@@ -9,16 +9,28 @@ use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, Lpn, Ppn};
 
 use super::bench::{BUFFERED, Bench, SMALL};
+use crate::drive::header::MAGIC;
 use crate::drive::layout::{BLOCK_BYTES, CHECKSUM_BYTES, FileLayout, HEADER_SLOT, TRIM_BYTES};
-use crate::drive::records;
+use crate::drive::records::{self, StoredSuperblock};
 
 /// Devices that keep different things.
-const DEVICES: [(&str, &[&str]); 5] = [
+const DEVICES: [(&str, &[&str]); 6] = [
     ("tiny", &[]),
     ("tiny", &BUFFERED),
     ("tiny", &[BUFFERED[0], BUFFERED[1], "ftl.mapping.policy=dftl"]),
     ("tiny", &["ftl.mapping.policy=fast"]),
     ("prlru", &["cache.policy=prlru", "cache.capacity=256KiB", "nand.pages_per_block=32"]),
+    ("tiny", &SUPERBLOCKS),
+];
+/// Superblocks with parity, of which some have bad blocks.
+const SUPERBLOCKS: [&str; 7] = [
+    BUFFERED[0],
+    BUFFERED[1],
+    "nand.dies_per_chip=4",
+    "ftl.parity.policy=dies",
+    "ftl.parity.width=4",
+    "ftl.over_provisioning=150%",
+    "nand.faults.factory_bad=10%",
 ];
 
 /// A drive whose server was killed, its layout, and its shape.
@@ -46,6 +58,15 @@ impl Killed {
         let copy = self.bench.left();
         let file = OpenOptions::new().read(true).write(true).open(&copy.spec.data).unwrap();
         (copy, file)
+    }
+
+    /// Where what is kept of a superblock lies.
+    fn superblock(&self, block: BlockId, file: &File) -> Range<u64> {
+        let mut record = [0; BLOCK_BYTES as usize];
+        file.read_exact_at(&mut record, self.layout.block(block)).unwrap();
+        let bytes = records::block_of(block, &record).map_or(0, |it| it.superblock.bytes);
+        let at = self.layout.superblock(block);
+        at..at + u64::from(bytes)
     }
 
     /// Everything but the data: its header, configuration, log and tables.
@@ -91,11 +112,20 @@ fn used(killed: &Killed, file: &File, stream: &mut Stream) -> Range<u64> {
         FileLayout::config()..FileLayout::config() + (1 << 14),
         log..log + (1 << 16),
         layout.block(BlockId::new(0))..layout.block(BlockId::new(layout.block_count)),
+        superblocks(killed, file),
         layout.page(Ppn::new(0))..layout.page(Ppn::new(layout.physical_pages)),
         layout.trims(),
     ];
     let part = parts[stream.below(parts.len() as u64) as usize].clone();
     part.start..part.end.min(file.metadata().unwrap().len())
+}
+
+/// What is kept of one of the superblocks; without any, their blocks.
+fn superblocks(killed: &Killed, file: &File) -> Range<u64> {
+    let layout = &killed.layout;
+    let all = (0..layout.block_count).map(BlockId::new);
+    let kept = all.map(|block| killed.superblock(block, file)).find(|kept| !kept.is_empty());
+    kept.unwrap_or(layout.block(BlockId::new(0))..layout.block(BlockId::new(layout.block_count)))
 }
 
 /// Whatever of it is damaged, nothing wrong is believed.
@@ -229,6 +259,23 @@ fn a_damaged_header_is_made_up_for() {
     assert!(told.contains("its header is older than its log"), "{told}");
 }
 
+/// A file of another version is not taken for damaged, nor for something else.
+#[test]
+fn another_format_is_refused() {
+    let mut bench = Bench::new("tiny", &SMALL, 17);
+    bench.drive = None;
+    let text = br#"{"format":3,"generation":9,"state":"running","facts":{"giving_up":[1]}}"#;
+    let (length, checksum) = (text.len() as u32, crc32fast::hash(text));
+    let slot = [&MAGIC[..], &length.to_le_bytes(), &checksum.to_le_bytes(), text].concat();
+    let file = OpenOptions::new().write(true).open(&bench.spec.data).unwrap();
+    for at in [0, HEADER_SLOT] {
+        file.write_all_at(&slot, at).unwrap();
+    }
+    let told = bench.start().unwrap_err();
+    assert!(told.contains("it has format 3, and this program reads format 4"), "{told}");
+    assert!(told.contains("remedy: use the version of ftlab that wrote it"), "{told}");
+}
+
 /// Every record of the tables is checked: a bit that flips in one that counts is noticed.
 #[test]
 fn every_record_of_the_tables_is_checked() {
@@ -276,6 +323,54 @@ fn senseless_records_break_nothing() {
                     copy.read_all();
                 }
             }
+        }
+    }
+}
+
+/// What is kept of superblocks is checked, too.
+#[test]
+fn every_superblock_is_checked() {
+    let mut killed = Killed::new(("tiny", &SUPERBLOCKS));
+    killed.fold();
+    let mut stream = Stream::new(43, "damage");
+    let mut checked = 0;
+    for block in (0..killed.layout.block_count).map(BlockId::new) {
+        let (mut copy, file) = killed.copy();
+        let kept = killed.superblock(block, &file);
+        if !kept.is_empty() {
+            flip(&file, kept.start + stream.below(kept.end - kept.start), &mut stream);
+            let told = copy.start().expect_err("it is noticed");
+            assert!(told.contains("superblock"), "{told}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 0, "no superblock has anything to keep");
+}
+
+/// With right checksums, it may still make no sense.
+#[test]
+fn senseless_superblocks_break_nothing() {
+    let mut killed = Killed::new(("tiny", &SUPERBLOCKS));
+    killed.fold();
+    let mut stream = Stream::new(47, "damage");
+    for number in 0..killed.layout.block_count {
+        let (mut copy, file) = killed.copy();
+        let (block, at) = (BlockId::new(number), killed.layout.block(BlockId::new(number)));
+        let place = killed.superblock(block, &file);
+        if place.is_empty() {
+            continue;
+        }
+        let mut kept = vec![0; (place.end - place.start) as usize];
+        file.read_exact_at(&mut kept, place.start).unwrap();
+        kept[stream.below(place.end - place.start) as usize] ^= 1 << stream.below(8);
+        file.write_all_at(&kept, place.start).unwrap();
+        let mut record = [0; BLOCK_BYTES as usize];
+        file.read_exact_at(&mut record, at).unwrap();
+        let mut stored = records::block_of(block, &record).unwrap();
+        stored.superblock = StoredSuperblock::of(block, &kept);
+        file.write_all_at(&records::block_record(block, &stored), at).unwrap();
+        if starts(&mut copy) {
+            copy.read_all();
         }
     }
 }

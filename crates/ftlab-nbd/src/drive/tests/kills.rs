@@ -188,6 +188,21 @@ fn kills_with_parity_and_bad_blocks() {
     survives("tiny", &[&BUFFERED[..], &sets].concat());
 }
 
+#[test]
+fn kills_with_parity_and_a_death() {
+    let sets = [
+        "ftl.parity.policy=dies",
+        "ftl.parity.width=4",
+        "ftl.placement.policy=dynamic",
+        "ftl.over_provisioning=150%",
+        "nand.dies_per_chip=4",
+        "nand.blocks_per_plane=32",
+        "nand.pages_per_block=12",
+        "nand.faults.schedule=100ms: die 1 dies",
+    ];
+    survives("tiny", &[&BUFFERED[..], &sets].concat());
+}
+
 /// A drive whose first start was interrupted anywhere starts as if it were new.
 #[test]
 fn the_first_start_is_interrupted() {

@@ -5,6 +5,7 @@ mod bench;
 mod damage;
 mod deaths;
 mod kills;
+mod superblocks;
 
 use std::collections::BTreeSet;
 

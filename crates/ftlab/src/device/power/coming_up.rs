@@ -2,15 +2,16 @@
 //!
 //! All dies read the spare areas that recovery inspects, as flash commands in the device's own
 //! scheduler: each is sensed like a page, and one codeword crosses the bus. Then pages of the
-//! system area are read. Finally blocks are erased if necessary, and a journal page is programmed
+//! system area are read. What is read crosses DRAM, if that takes time. Finally blocks are erased if necessary, and a journal page is programmed
 //! that marks invalid data. The processing time of the controller is not modelled.
 
 use std::collections::VecDeque;
 
 use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, Reading, RecoveryPlan};
+use crate::host::{Crossing, Dram, DramSetup};
 use crate::nand::{CellMode, Kind};
-use crate::scheduler::{Command, Flash, FlashSetup, Origin, ServiceId};
+use crate::scheduler::{Command, CommandId, Flash, FlashSetup, Further, Origin, ServiceId};
 use crate::shape::FlashGeometry;
 use crate::units::{BlockId, DieId, Nanos, Ppn, SimTime};
 
@@ -37,6 +38,8 @@ pub(in crate::device) struct SoFar {
 /// A power-up: a flash of its own, and the remaining jobs in three stages.
 pub(in crate::device) struct ComingUp {
     flash: Flash,
+    /// The DRAM; none if moving data through it takes no time.
+    dram: Option<Dram>,
     stages: [ByDie; 3],
     now: SimTime,
     /// Pages of blocks whose erase was submitted.
@@ -80,11 +83,19 @@ impl ByDie {
         }
         ByDie(by_die)
     }
+
+    fn is_empty(&self) -> bool {
+        self.0.iter().all(VecDeque::is_empty)
+    }
 }
 
 impl ComingUp {
-    /// Prepares the power-up of a device with this flash, as `plan` says.
-    pub(in crate::device) fn new(plan: &RecoveryPlan, setup: FlashSetup) -> ComingUp {
+    /// Prepares the power-up of a device with this flash and DRAM, as `plan` says.
+    pub(in crate::device) fn new(
+        plan: &RecoveryPlan,
+        setup: FlashSetup,
+        dram: Option<DramSetup>,
+    ) -> ComingUp {
         let geometry = setup.geometry.clone();
         let first = |reading: &Reading| geometry.page_at(reading.block, 0);
         let spares = plan.spares.iter().map(|it| RecoveryJob::Spares(*it, first(it)));
@@ -121,7 +132,8 @@ impl ComingUp {
             ByDie::new(&geometry, marks.into_iter().chain(erases)),
         ];
         let flash = Flash::new(setup, ());
-        ComingUp { flash, stages, now: SimTime::ZERO, erases: Vec::new() }
+        let dram = dram.map(Dram::new);
+        ComingUp { flash, dram, stages, now: SimTime::ZERO, erases: Vec::new() }
     }
 
     /// Runs until this moment.
@@ -141,7 +153,16 @@ impl ComingUp {
         SoFar { time: self.now.min(limit) - SimTime::ZERO, erases }
     }
 
+    /// When the next command ends, or comes further.
+    fn next_time(&self) -> Option<SimTime> {
+        let times = [self.flash.next_time(), self.dram.as_ref().and_then(Dram::next_time)];
+        times.into_iter().flatten().min()
+    }
+
     /// Runs the jobs of a stage, at most until `limit`.
+    ///
+    /// # Panics
+    /// If a job is never done: the time would be wrong.
     fn run(&mut self, stage: usize, limit: SimTime) {
         let at_once = self.flash.geometry().planes_per_die() * COMMANDS_PER_PLANE;
         for die in (0..self.flash.geometry().dies()).map(DieId::new) {
@@ -149,21 +170,52 @@ impl ComingUp {
                 self.begin(stage, die);
             }
         }
-        while let Some(next) = self.flash.next_time() {
+        while let Some(next) = self.next_time() {
             self.now = next;
             if next >= limit {
                 return;
             }
-            let Some((_, first)) = self.flash.step() else { continue };
-            let die = self.flash.die_of(first);
-            let mut done = Some(first);
-            while let Some(id) = done {
-                done = self.flash.next_completed(id);
-                self.flash.release(id);
-                self.begin(stage, die);
+            if let Some(first) = self.step() {
+                self.done(stage, first);
             }
-            self.flash.go_on(self.now, die);
         }
+        assert!(
+            self.stages[stage].is_empty() && self.flash.in_flight() == 0,
+            "a job is never done"
+        );
+    }
+
+    /// Runs the next event. Returns the command that it completes, and those linked to it, if any.
+    fn step(&mut self) -> Option<CommandId> {
+        if self.flash.next_time() != Some(self.now) {
+            return match self.dram.as_mut()?.arrived(self.now)? {
+                Crossing::FromFlash(read) => Some(read),
+                Crossing::FromHost(_) | Crossing::ToHost(_) | Crossing::ToFlash(_) => None,
+            };
+        }
+        if let Some((_, first)) = self.flash.step() {
+            return Some(first);
+        }
+        let arrived = match self.flash.take_further()? {
+            Further::LeftDie(read) => Some(read).filter(|_| !self.flash.decodes()),
+            Further::Decoded(read) => Some(read),
+        };
+        let (read, dram) = arrived.zip(self.dram.as_mut())?;
+        let data = dram.codewords(self.flash.command(read).codewords);
+        dram.cross(self.now, Crossing::FromFlash(read), data);
+        None
+    }
+
+    /// Commands are done: their die takes up further jobs.
+    fn done(&mut self, stage: usize, first: CommandId) {
+        let die = self.flash.die_of(first);
+        let mut done = Some(first);
+        while let Some(id) = done {
+            done = self.flash.next_completed(id);
+            self.flash.release(id);
+            self.begin(stage, die);
+        }
+        self.flash.go_on(self.now, die);
     }
 
     /// Submits the next command of a die.

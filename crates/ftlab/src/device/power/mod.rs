@@ -20,7 +20,7 @@ use crate::engine::skills;
 use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, JournalPages, Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::ftl::{EmptiedBy, FlashChange, Kernel, ParityChange, superblock};
-use crate::host::{Advanced, Completion, Host, Op, QueueId, Request};
+use crate::host::{Advanced, Completion, DramSetup, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
 use crate::shape::FlashGeometry;
@@ -179,6 +179,11 @@ fn dead_dies(cells: &CellHistory, geometry: &FlashGeometry, at: SimTime) -> Vec<
     (0..geometry.dies()).map(DieId::new).filter(|&die| cells.is_dead(die, at)).collect()
 }
 
+/// The DRAM of a device, if moving data through it takes time.
+fn dram_of(setup: &DeviceSetup) -> Option<DramSetup> {
+    setup.host.front_end.as_ref().and_then(|front| front.dram)
+}
+
 impl<C: Contents> Remains<C> {
     /// Power returns and is cut again `after` this time, before the device is ready. By then,
     /// recovery has written nothing that the next recovery relies on. Blocks whose erase was
@@ -189,12 +194,12 @@ impl<C: Contents> Remains<C> {
     pub fn interrupted(self, setup: DeviceSetup, after: Nanos) -> Result<Remains<C>, Damage> {
         let Remains { at, mut contents, hold_up, mut left, .. } = self;
         left.dead = dead_dies(&self.cells, &setup.flash.geometry, at + hold_up);
-        let flash = setup.flash.clone();
+        let (flash, dram) = (setup.flash.clone(), dram_of(&setup));
         let volume = flash.geometry.volume();
         let mut device = assemble(setup);
         device.plant_everywhere(self.plant);
         let (_, plan) = device.find_all(left.clone(), self.journal_pages)?;
-        let so_far = ComingUp::new(&plan, flash).until(Moment::After(after));
+        let so_far = ComingUp::new(&plan, flash, dram).until(Moment::After(after));
         left.erased_in_part(&volume, &so_far.erases);
         left.tear(&volume, &mut contents);
         let at = at + hold_up + so_far.time;
@@ -242,13 +247,13 @@ pub fn power_up<P: Probe, C: Contents>(
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
     let Remains { at, contents, hold_up, mut left, cells, journal_pages, plant, .. } = remains;
-    let flash = setup.flash.clone();
+    let (flash, dram) = (setup.flash.clone(), dram_of(&setup));
     left.dead = dead_dies(&cells, &flash.geometry, at + hold_up);
     let mut device = assemble_with(setup, probe, contents);
     device.plant_everywhere(plant);
     let (found, plan) = device.find_all(left, journal_pages)?;
     *device.base.kernel.flash.cells_mut() = cells;
-    let time = ComingUp::new(&plan, flash).until(Moment::Ready).time;
+    let time = ComingUp::new(&plan, flash, dram).until(Moment::Ready).time;
     for &Erasing { block, .. } in &plan.erases {
         let Kernel { ftl, flash, contents, .. } = &mut device.base.kernel;
         let (first, units) = (ftl.geometry().page_at(block, 0), ftl.geometry().units_per_block());

@@ -9,7 +9,7 @@ use crate::ftl::gc::{
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::{failing, levelling, life, refresh};
-use crate::ftl::{BlockState, Ftl, fragments, map_pages, slc, superblock};
+use crate::ftl::{BlockState, Ftl, fragments, map_pages, parity, slc, superblock};
 use crate::units::{BlockId, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
 
@@ -264,7 +264,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
             map_pages::note_lost_map_block(ftl);
         }
         ftl.blocks.retire(run.victim);
-        ftl.features.stripes.iter_mut().for_each(|stripes| stripes.forget(run.victim));
+        parity::forget(run.victim, ftl);
         fragments::room::refresh_pack_room(ftl);
         crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
     }

@@ -32,17 +32,22 @@ pub(super) struct Index {
     waiting: Vec<Unindexed>,
     /// Programs that the pages in flight name.
     writing: Vec<Unindexed>,
+    /// Programs that the last pages name, and how many of them, the last ones, do not count yet.
+    indexed: u32,
+    uncounted: u32,
     /// Programs of the index in flight.
     programs: u32,
     /// Flash pages whose entries fit into one of the index.
     together: u32,
+    /// Entries of a page.
+    per_page: u64,
     /// Pages of the index that recovery reads.
     pages: u32,
     /// Pages of an index with one entry for each logical page.
     whole: u32,
     /// Whether checkpoints shorten it.
     has_checkpoints: bool,
-    /// Pages when the current checkpoint began.
+    /// Pages that the current checkpoint replaces.
     before_checkpoint: u32,
 }
 
@@ -58,8 +63,11 @@ impl Index {
         Index {
             waiting: Vec::new(),
             writing: Vec::new(),
+            indexed: 0,
+            uncounted: 0,
             programs: 0,
             together: (per_page / of_flash_page).max(1) as u32,
+            per_page,
             pages: 0,
             whole: (u64::from(logical_pages) * u64::from(parts)).div_ceil(per_page) as u32,
             has_checkpoints,
@@ -104,14 +112,28 @@ impl Index {
         self.programs == 0
     }
 
-    /// Takes the programs that are indexed now.
+    /// Takes the programs that are indexed now. They count one after the other.
     pub(super) fn take_indexed(&mut self) -> Vec<Unindexed> {
+        self.indexed = self.writing.len() as u32;
+        self.uncounted = self.indexed;
         std::mem::take(&mut self.writing)
     }
 
-    /// A checkpoint begins, and holds all that counts by now.
+    /// The next of the programs that were taken counts.
+    pub(super) fn next_counts(&mut self) {
+        self.uncounted -= 1;
+    }
+
+    /// A checkpoint begins because a program counts. It holds what counts by now, and does not replace pages that name
+    /// something else.
     pub(super) fn checkpoint_begins(&mut self) {
-        self.before_checkpoint = self.pages;
+        debug_assert!(self.programs == 0, "no page is in flight while programs begin to count");
+        let last = self.indexed.div_ceil(self.together);
+        let replaced = match self.uncounted {
+            0 => last,
+            left => (self.indexed - left) / self.together,
+        };
+        self.before_checkpoint = self.pages - (last - replaced);
     }
 
     /// A checkpoint is complete.
@@ -122,5 +144,11 @@ impl Index {
     /// After a power cut: this many pages were found.
     pub(super) fn take_up(&mut self, pages: u32) {
         (self.pages, self.before_checkpoint) = (pages, 0);
+    }
+
+    /// After a load: so many pages are on flash. A checkpoint holds them, or the index, which was written anew.
+    pub(super) fn begin_with(&mut self, entries: u64) {
+        let pages = if self.has_checkpoints { 0 } else { entries.div_ceil(self.per_page) };
+        self.take_up(pages as u32);
     }
 }

@@ -31,25 +31,18 @@ impl Stripes {
         out.number(running.len() as u64);
         for (stripe, running) in running {
             save_stripe(*stripe, out);
-            // Programs in flight are cut off before this is loaded.
-            out.number(running.covered & running.programmed);
-            out.number(running.on_flash as u64);
+            running.save(out);
         }
         out.number(missing.len() as u64);
         for ((stripe, member), why) in missing {
             save_stripe(*stripe, out);
             out.number(*member);
-            out.flag(*why == Missing::Parity);
+            why.save(out);
         }
         out.number(narrow.len() as u64);
-        for (block, Narrow { begun, dead }) in narrow {
+        for (block, narrow) in narrow {
             out.number(block.get());
-            out.number(*begun);
-            out.number(dead.len() as u64);
-            for &(number, dead) in dead {
-                out.number(number);
-                out.number(dead);
-            }
+            narrow.save(out);
         }
     }
 
@@ -63,20 +56,14 @@ impl Stripes {
         let most = self.layout.volume().blocks() * self.stripes_in_block();
         for _ in 0..from.below(u64::from(most) + 1, "the number of stripes with parity in DRAM")? {
             let stripe = self.load_stripe(blocks, from)?;
-            let covered = self.load_members("what parity covers", from)?;
-            let on_flash = from.below(OnFlash::ALL.len() as u64, "where the parity is")?;
-            let on_flash = OnFlash::ALL[on_flash as usize];
-            // Nothing is held back at rest: the next program of a page sets the origin.
-            let origin = Some(Origin::Host);
-            let running = Running { covered, programmed: covered, origin, on_flash };
+            let running = self.load_running(from)?;
             self.running.insert(stripe, running);
         }
         let pages = u64::from(most) * u64::from(self.layout.width());
         for _ in 0..from.below(pages + 1, "the number of pages that are missing")? {
             let stripe = self.load_stripe(blocks, from)?;
             let member = from.below(self.layout.width().into(), "a member of a stripe")?;
-            let is_parity = from.flag("whether a page is the parity of its stripe")?;
-            let why = if is_parity { Missing::Parity } else { Missing::LeftOut };
+            let why = Missing::load(from)?;
             self.missing.insert((stripe, member), why);
         }
         let all = u64::from(self.layout.volume().blocks());
@@ -110,7 +97,15 @@ impl Stripes {
         }
     }
 
-    fn load_narrow(&self, from: &mut ImageReader<'_>) -> Result<Narrow, Damage> {
+    pub(super) fn load_running(&self, from: &mut ImageReader<'_>) -> Result<Running, Damage> {
+        let covered = self.load_members("what parity covers", from)?;
+        let on_flash = from.below(OnFlash::ALL.len() as u64, "where the parity is")?;
+        let on_flash = OnFlash::ALL[on_flash as usize];
+        // Nothing is held back at rest: the next program of a page sets the origin.
+        Ok(Running { covered, programmed: covered, origin: Some(Origin::Host), on_flash })
+    }
+
+    pub(super) fn load_narrow(&self, from: &mut ImageReader<'_>) -> Result<Narrow, Damage> {
         let rows = u64::from(self.stripes_in_block());
         let begun = from.below(rows + 1, "how many stripes were begun")?;
         let mut dead = Vec::new();
@@ -123,7 +118,11 @@ impl Stripes {
 
     /// Checks that a partly filled stripe has its parity in DRAM, if its superblock was not closed early, and all of its
     /// blocks hold pages.
-    fn check_open(&self, blocks: &Blocks, known: &Members) -> Result<(), Damage> {
+    pub(in crate::ftl) fn check_open(
+        &self,
+        blocks: &Blocks,
+        known: &Members,
+    ) -> Result<(), Damage> {
         let (volume, planes) = (self.layout.volume(), self.layout.planes());
         let in_row = known.span().pages_in_row();
         let is_whole = |block: &BlockId| {
@@ -144,6 +143,38 @@ impl Stripes {
             }
         }
         Ok(())
+    }
+}
+
+impl Running {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
+        // The next program of a page sets the origin. Programs in flight are cut off before this is loaded.
+        let &Running { covered, programmed, origin: _, on_flash } = self;
+        out.number(covered & programmed);
+        out.number(on_flash as u64);
+    }
+}
+
+impl Missing {
+    pub(super) fn save(self, out: &mut ImageWriter) {
+        out.flag(self == Missing::Parity);
+    }
+
+    pub(super) fn load(from: &mut ImageReader<'_>) -> Result<Missing, Damage> {
+        let is_parity = from.flag("whether a page is the parity of its stripe")?;
+        Ok(if is_parity { Missing::Parity } else { Missing::LeftOut })
+    }
+}
+
+impl Narrow {
+    pub(super) fn save(&self, out: &mut ImageWriter) {
+        let Narrow { begun, dead } = self;
+        out.number(*begun);
+        out.number(dead.len() as u64);
+        for &(number, dead) in dead {
+            out.number(number);
+            out.number(dead);
+        }
     }
 }
 

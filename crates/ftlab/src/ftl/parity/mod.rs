@@ -6,6 +6,7 @@
 //! that is not full is kept in DRAM.
 
 mod image;
+mod kept;
 mod members;
 mod program;
 mod read;
@@ -14,10 +15,12 @@ mod recovery;
 
 use std::collections::BTreeMap;
 
+pub(in crate::ftl) use kept::KeptStripe;
 pub use recovery::Recomputed;
 pub(in crate::ftl) use recovery::come_up;
 
 use crate::counters::counters;
+use crate::ftl::Ftl;
 use crate::ftl::superblock::Members;
 use crate::nand::{Stripe, StripeLayout};
 use crate::options::Switch;
@@ -95,7 +98,7 @@ counters! {
 }
 
 /// The state of a parity's copy on flash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum OnFlash {
     /// Its program has not begun.
     No,
@@ -299,6 +302,14 @@ impl Stripes {
             self.missing.remove(&at);
         }
         self.narrow.remove(&block);
+    }
+}
+
+/// A superblock is erased at power-up, or retired: nothing is known of its stripes any more.
+pub(in crate::ftl) fn forget(block: BlockId, ftl: &mut Ftl) {
+    if let Some(stripes) = &mut ftl.features.stripes {
+        stripes.forget(block);
+        ftl.features.record.iter_mut().for_each(|record| record.touch_block(block));
     }
 }
 

@@ -79,6 +79,8 @@ impl Stripes {
         let all = Stripe { block, number: 0 }..=Stripe { block, number: u32::MAX };
         let waiting = self.running.range_mut(all).filter(|(_, running)| running.waits());
         waiting.for_each(|(_, running)| running.on_flash = OnFlash::Useless);
+        // Who stores what is known of it hears of that now, before it is erased.
+        on.ftl.features.record.iter_mut().for_each(|record| record.touch_block(block));
         on.erase_superblock(id);
     }
 

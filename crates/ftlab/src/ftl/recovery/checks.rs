@@ -10,7 +10,6 @@ use crate::units::{BlockId, Ppn, SectorMask};
 
 /// What the device can have kept.
 pub(super) struct KeptLimits {
-    blocks: u32,
     units_per_block: u32,
     /// Logical pages, with those of a map on flash.
     pages: u32,
@@ -35,7 +34,6 @@ impl KeptLimits {
     pub(super) fn new(facts: &KeptFacts, ftl: &Ftl) -> Result<KeptLimits, Damage> {
         let data_blocks = ftl.map.mapping.log().map(|(tables, _)| tables.all_data_blocks().count());
         let limits = KeptLimits {
-            blocks: ftl.geometry.blocks(),
             units_per_block: ftl.geometry.units_per_block(),
             pages: ftl.map.mapping.dftl().map_or(ftl.logical_pages, |map| map.all_pages()),
             whole: ftl.full_page(),
@@ -46,11 +44,6 @@ impl KeptLimits {
             next_version: facts.next_version,
             openings: facts.openings,
         };
-        let in_order = facts.giving_up.is_sorted_by(|one, other| one < other);
-        let known = facts.giving_up.last().is_none_or(|block| block.get() < limits.blocks);
-        if !in_order || !known {
-            return Err(Damage("blocks are given up that there are not".to_owned()));
-        }
         if facts.next_version == 0 || facts.next_version > record::MOST_VERSIONS {
             return Err(Damage(format!("{} is no version", facts.next_version)));
         }
@@ -65,7 +58,7 @@ impl KeptLimits {
     /// # Errors
     /// The device has no such block.
     pub(super) fn block(&self, block: BlockId, kept: &KeptBlock) -> Result<(), Damage> {
-        let KeptBlock { erases, programmed, state, stream, opening, purpose } = *kept;
+        let KeptBlock { erases, programmed, state, stream, opening, purpose, giving_up: _ } = *kept;
         let has_stream = usize::from(stream) < MOST_STREAMS;
         let units = match has_stream && WriteStream::new(stream) == WriteStream::SLC {
             true => self.slc_units.unwrap_or(0),

@@ -7,8 +7,9 @@
 
 use super::super::blocks::BlockWear;
 use super::super::wear::EndReason;
-use super::super::{BlockState, Ftl, Spare, slc};
+use super::super::{BlockState, Ftl, Spare, slc, superblock};
 use super::checks::KeptLimits;
+use super::news::Seen;
 use super::record::Role;
 use super::{Left, Record, left};
 use crate::ftl::fragments::OwnerPart;
@@ -53,9 +54,11 @@ pub struct KeptBlock {
     pub opening: u64,
     /// The purpose for which it was opened, as the device understands it.
     pub purpose: u64,
+    /// Whether it is given up and was not emptied yet.
+    pub giving_up: bool,
 }
 
-/// Facts about the whole device.
+/// Facts about the whole device. There is a fixed number of them: what grows is kept by page or block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeptFacts {
     /// The version of the next write.
@@ -70,11 +73,6 @@ pub struct KeptFacts {
     pub end: Option<EndReason>,
     /// The key that determines which blocks are weak.
     pub weak: Option<u64>,
-    /// Blocks that are given up and were not emptied yet.
-    pub giving_up: Vec<BlockId>,
-    /// Which blocks of superblocks are bad, and what is known of stripes, as the device understands it; empty without
-    /// superblocks.
-    pub superblocks: Vec<u8>,
 }
 
 /// What changed since the last look.
@@ -82,12 +80,13 @@ pub struct KeptFacts {
 pub struct Touched {
     /// Physical pages, as runs.
     pub pages: Vec<(Ppn, u32)>,
-    /// Blocks that were opened, erased or given up. The blocks of `pages` have changed, too.
+    /// Blocks that were opened, erased or given up, or whose superblocks have changed. The blocks of `pages` have changed,
+    /// too.
     pub blocks: Vec<BlockId>,
     /// Logical pages that were trimmed.
     pub trimmed: Vec<Lpn>,
-    /// Failures so far: new ones may have cost any block.
-    pub failures: u64,
+    /// What nobody notes when it changes, as of this look.
+    pub seen: Seen,
 }
 
 impl Touched {
@@ -164,7 +163,15 @@ impl<'a> Kept<'a> {
             stream: blocks.stream(block).at() as u8,
             opening: self.record.opening(block),
             purpose: purpose_of(self.record.role(block)),
+            giving_up: left::is_given_up(block, self.ftl),
         }
+    }
+
+    /// What is known of a superblock that its block does not say, as the device understands it: which of its blocks are bad,
+    /// and its stripes. Mostly nothing.
+    #[must_use]
+    pub fn superblock(&self, block: BlockId) -> Vec<u8> {
+        superblock::kept::save(block, &self.ftl.features)
     }
 
     /// Whether anything is known of a block. Of others, and of their pages, nothing has to be stored.
@@ -191,8 +198,6 @@ impl<'a> Kept<'a> {
             trimmed: self.record.trimmed_pages(),
             end: life.and_then(|life| life.end_reason()),
             weak: life.map(|life| life.faults.key()),
-            giving_up: left::giving_up(self.ftl),
-            superblocks: left::save_superblocks(self.ftl),
         }
     }
 }
@@ -201,6 +206,8 @@ impl<'a> Kept<'a> {
 pub trait KeptSource {
     /// A block.
     fn block(&self, block: BlockId) -> KeptBlock;
+    /// What is known of a superblock that its block does not say.
+    fn superblock(&self, block: BlockId) -> Vec<u8>;
     /// The spare area of a page.
     fn page(&self, at: Ppn) -> KeptPage;
     /// The logical pages that were trimmed, and the version of the last trim of each.
@@ -209,21 +216,19 @@ pub trait KeptSource {
     fn facts(&self) -> &KeptFacts;
 }
 
-/// Exchanges what changed for an empty list, and notes from now on what changes. If something failed, adds the blocks that are lost or given up.
+/// Exchanges what changed for an empty list, and notes from now on what changes.
 pub(crate) fn swap_touched(list: &mut Touched, ftl: &mut Ftl) {
-    let losses = ftl.health.life.as_deref().map(|life| *life.losses());
-    let failures =
-        losses.map_or(0, |it| it.program_failures + it.erase_failures + u64::from(it.grown_bad));
+    if ftl.features.record.is_none() {
+        return;
+    }
+    let seen = Seen::of(ftl);
     let Some(record) = ftl.features.record.as_deref_mut() else { return };
     let touched = record.touched.get_or_insert_default();
     std::mem::swap(&mut **touched, list);
-    touched.failures = failures;
-    if list.failures != failures {
-        let all = (0..ftl.geometry.blocks()).map(BlockId::new);
-        let lost = all.filter(|&block| {
-            matches!(ftl.blocks.state(block), BlockState::Bad | BlockState::Failing)
-        });
-        list.blocks.extend(lost);
+    let changed = seen.changed_since(&list.seen, ftl);
+    list.blocks.extend(changed);
+    if let Some(touched) = ftl.features.record.as_deref_mut().and_then(|it| it.touched.as_mut()) {
+        touched.seen = seen;
     }
 }
 
@@ -243,13 +248,17 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     let sectors = geometry.sectors_per_unit();
     let mut spare = Spare::new(geometry.physical_pages(), sectors);
     let packs = ftl.packs();
-    let mut torn = Vec::new();
+    let (mut torn, mut giving_up) = (Vec::new(), Vec::new());
     for block in (0..geometry.blocks()).map(BlockId::new) {
         let kept = from.block(block);
         limits.block(block, &kept)?;
         let KeptBlock { erases, programmed, state, stream, .. } = kept;
         ftl.blocks.put_kept(block, BlockWear { erases, programmed, state, stream });
         record.put_block(block, kept.opening, role_of(kept.purpose));
+        superblock::kept::load((block, state), &from.superblock(block), &mut ftl.features)?;
+        if kept.giving_up {
+            giving_up.push(block);
+        }
         if kept.opening == 0 && kept.programmed == 0 {
             continue;
         }
@@ -283,7 +292,11 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     let used = (0..geometry.planes()).map(crate::units::PlaneId::new).map(plane_used).collect();
     // Which translation pages were up to date is not kept.
     let stale = ftl.map.mapping.dftl().map_or(0, |map| map.translation_pages());
-    let (members, stripes) = left::load_superblocks(&facts.superblocks, &mut ftl)?;
+    let members = ftl.features.superblock.take().map(|state| state.members);
+    let stripes = ftl.features.stripes.take();
+    if let (Some(members), Some(stripes)) = (&members, &stripes) {
+        stripes.check_open(&ftl.blocks, members)?;
+    }
     Ok(Left {
         members,
         stripes,
@@ -292,7 +305,7 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
         lost: ftl.map.lost,
         record,
         used,
-        giving_up: facts.giving_up.clone(),
+        giving_up,
         weak: facts.weak.map(|key| (key, facts.end)),
         torn,
         landed: Vec::new(),

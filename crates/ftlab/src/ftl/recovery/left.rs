@@ -1,7 +1,8 @@
 //! The state of an FTL after a power cut: the contents of flash, and the state of the cells.
 
-use super::super::gc::{Purpose, Wanted};
+use super::super::gc::Purpose;
 use super::super::lost::Lost;
+use super::super::plane::Plane;
 use super::super::wear::EndReason;
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
@@ -9,7 +10,6 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::parity::Stripes;
 use crate::ftl::superblock::Members;
 use crate::ftl::{EmptiedBy, FlashChange, FlashContents};
-use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Lpn, Ppn, Tpn};
 
@@ -75,50 +75,30 @@ impl Ftl {
     }
 }
 
-/// Returns the blocks on which an operation failed and that are not retired yet.
+/// Returns the blocks on which an operation failed and that are not retired yet, in order.
 pub(super) fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
     // Blocks are only marked as failing by a failure since the device came up. A look at all of them takes time.
     let losses = ftl.health.life.as_deref().map(|life| *life.losses()).unwrap_or_default();
     let any = losses.program_failures + losses.erase_failures > 0;
     let all = (0..if any { ftl.geometry.blocks() } else { 0 }).map(BlockId::new);
     let failing = all.filter(|&block| ftl.blocks.state(block) == BlockState::Failing);
-    let retire = |wanted: &&Wanted| wanted.purpose == Purpose::Retire;
-    let wanted = ftl.space.planes.iter().flat_map(|plane| &plane.wanted).filter(retire);
-    let runs = ftl.space.planes.iter().filter_map(|plane| plane.collection.as_ref());
-    let runs = runs.filter(|run| run.purpose() == Purpose::Retire).map(|run| run.victim());
-    let mut all: Vec<BlockId> =
-        failing.chain(wanted.map(|wanted| wanted.block)).chain(runs).collect();
+    let mut all: Vec<BlockId> = failing.chain(ftl.space.planes.iter().flat_map(retiring)).collect();
     all.sort_unstable();
     all.dedup();
     all
 }
 
-/// Saves which blocks of superblocks are bad, and what is known of stripes.
-pub(super) fn save_superblocks(ftl: &Ftl) -> Vec<u8> {
-    let mut out = ImageWriter::default();
-    ftl.features.superblock.iter().for_each(|state| state.save(&mut out));
-    ftl.features.stripes.iter().for_each(|stripes| stripes.save(&mut out));
-    out.into_bytes()
+/// Whether an operation failed on a block that is not retired yet.
+pub(super) fn is_given_up(block: BlockId, ftl: &Ftl) -> bool {
+    let plane = ftl.geometry.plane_of(block);
+    ftl.blocks.state(block) == BlockState::Failing
+        || retiring(&ftl.space.planes[plane.at()]).any(|other| other == block)
 }
 
-/// Loads what [`save_superblocks`] wrote, for blocks that are known.
-///
-/// # Errors
-/// It is damaged, or of another device.
-pub(super) fn load_superblocks(
-    bytes: &[u8],
-    ftl: &mut Ftl,
-) -> Result<(Option<Members>, Option<Box<Stripes>>), Damage> {
-    let mut from = ImageReader::new(bytes, false);
-    let mut stripes = ftl.features.stripes.take();
-    let Some(mut state) = ftl.features.superblock.take() else { return Ok((None, None)) };
-    // Dead dies are found again, whether or not their deaths were known.
-    state.members.load(true, &mut from)?;
-    if let Some(stripes) = &mut stripes {
-        stripes.load(&ftl.blocks, &state.members, &mut from)?;
-    }
-    from.end()?;
-    Ok((Some(state.members), stripes))
+/// The blocks of a plane that wait to be retired, or are being emptied for it.
+fn retiring(plane: &Plane) -> impl Iterator<Item = BlockId> {
+    let run = plane.collection.as_ref().filter(|run| run.purpose() == Purpose::Retire);
+    plane.giving_up().chain(run.map(|run| run.victim()))
 }
 
 impl Left {

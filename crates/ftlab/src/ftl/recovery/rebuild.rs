@@ -198,6 +198,11 @@ pub(in crate::ftl) fn begin_record(ftl: &mut Ftl) {
     snapshot::checkpoint_at_rest(ftl);
 }
 
+/// After a load: the logical pages on flash that the record names. Each has a version of its own.
+pub(crate) fn pages_on_record(ftl: &Ftl) -> u64 {
+    ftl.features.record.as_ref().map_or(0, |record| record.next() - 1)
+}
+
 /// Marks programmed pages void that do not count: torn pages, pages of an incomplete cycle, and all
 /// pages of a half-erased block.
 fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut Ftl) {
@@ -244,9 +249,7 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut RecoveryPlan, ftl: 
         if open && state == BlockState::Free && !is_on_dead_die(block, ftl) {
             // It looks erased, but an operation may have begun on it.
             ftl.blocks.reset_after_cut(block);
-            if let Some(stripes) = &mut ftl.features.stripes {
-                stripes.forget(block);
-            }
+            parity::forget(block, ftl);
             plan.erases.push(Erasing { block, mode: before.mode(block) });
         }
     }
@@ -402,9 +405,7 @@ pub(in crate::ftl) fn erase_at_power_up(
     ftl: &mut Ftl,
 ) -> bool {
     lost::forget_block(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block(), ftl);
-    if let Some(stripes) = &mut ftl.features.stripes {
-        stripes.forget(block);
-    }
+    parity::forget(block, ftl);
     plan.erases.push(Erasing { block, mode: ftl.blocks.mode(block) });
     match failing::erase_fails(block, false, ftl) {
         true => {

@@ -259,7 +259,8 @@ impl Record {
         }
     }
 
-    fn touch_block(&mut self, block: BlockId) {
+    /// The same for a block.
+    pub(in crate::ftl) fn touch_block(&mut self, block: BlockId) {
         if let Some(touched) = &mut self.touched {
             touched.blocks.push(block);
         }

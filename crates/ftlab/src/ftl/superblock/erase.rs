@@ -85,6 +85,7 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         // Pages that are mapped to dead dies stay so.
         if let (false, Some(stripes)) = (whole.found.failed, &mut self.ftl.features.stripes) {
             stripes.forget(block);
+            self.ftl.features.record.iter_mut().for_each(|record| record.touch_block(block));
         }
         Some(id)
     }

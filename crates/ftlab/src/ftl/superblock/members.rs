@@ -267,9 +267,15 @@ impl Members {
 
     /// Whether a superblock is worth keeping without its bad members.
     pub(in crate::ftl) fn is_usable(&self, block: BlockId) -> bool {
-        let bad = self.bad_of(block);
-        let stripe_is_left =
-            |plane: u32| self.span.dies - self.bad_set(block, plane).count_ones() > 1;
+        self.is_usable_without(self.bad_of(block))
+    }
+
+    /// Whether a superblock is worth keeping without these members.
+    pub(in crate::ftl) fn is_usable_without(&self, bad: &[u32]) -> bool {
+        let stripe_is_left = |plane: u32| {
+            let bad = bad.iter().filter(|&&member| member % self.span.planes == plane);
+            self.span.dies - bad.count() as u32 > 1
+        };
         2 * bad.len() as u32 <= self.span.blocks()
             && (!self.span.has_parity || (0..self.span.planes).all(stripe_is_left))
     }
@@ -315,6 +321,48 @@ impl Members {
         }
     }
 
+    /// Whether anything is known of a superblock that has to be kept.
+    pub(in crate::ftl) fn knows(&self, block: BlockId) -> bool {
+        self.bad.contains_key(&block) || self.failing.contains_key(&block)
+    }
+
+    /// The members on which an operation failed, and which are bad after the next erase, by superblock.
+    pub(in crate::ftl) fn failing(&self) -> impl Iterator<Item = (BlockId, u32)> + '_ {
+        let all = self.failing.iter();
+        all.flat_map(|(&block, failing)| failing.iter().map(move |&member| (block, member)))
+    }
+
+    /// Saves what is known of a superblock, without the dies that are dead.
+    pub(in crate::ftl) fn save_of(&self, block: BlockId, out: &mut ImageWriter) {
+        for lists in [&self.bad, &self.failing] {
+            let members = lists.get(&block).map_or(&[][..], |members| members);
+            out.list(members.iter().copied());
+        }
+    }
+
+    /// Loads what [`save_of`](Self::save_of) wrote.
+    pub(in crate::ftl) fn load_of(
+        &mut self,
+        block: BlockId,
+        from: &mut ImageReader<'_>,
+    ) -> Result<(), Damage> {
+        for failing in [false, true] {
+            let members = self.load_list(from)?;
+            let lists = if failing { &mut self.failing } else { &mut self.bad };
+            if !members.is_empty() {
+                lists.insert(block, members);
+            }
+        }
+        Ok(())
+    }
+
+    fn load_list(&self, from: &mut ImageReader<'_>) -> Result<Vec<u32>, Damage> {
+        let mut members = from.list(self.span.blocks(), "a block of a superblock")?;
+        members.sort_unstable();
+        members.dedup();
+        Ok(members)
+    }
+
     fn load_lists(
         &self,
         what: &str,
@@ -324,9 +372,7 @@ impl Members {
         let mut lists = BTreeMap::new();
         for _ in 0..from.below(all + 1, "the number of superblocks with such blocks")? {
             let block = BlockId::new(from.below(all, "a superblock")?);
-            let mut members = from.list(self.span.blocks(), "a block of a superblock")?;
-            members.sort_unstable();
-            members.dedup();
+            let members = self.load_list(from)?;
             if members.is_empty() || lists.insert(block, members).is_some() {
                 return Err(Damage(format!(
                     "{block:?} is listed twice as {what}, or with nothing"

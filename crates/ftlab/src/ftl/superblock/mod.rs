@@ -9,6 +9,7 @@
 
 pub(crate) mod deaths;
 pub(crate) mod erase;
+pub(in crate::ftl) mod kept;
 mod members;
 pub(crate) mod room;
 pub(crate) mod rows;
@@ -16,6 +17,7 @@ pub(crate) mod wear;
 
 use std::collections::BTreeMap;
 
+pub use kept::most_bytes;
 pub use members::Members;
 
 use crate::ftl::{Features, Ftl};

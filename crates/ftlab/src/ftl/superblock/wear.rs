@@ -98,30 +98,37 @@ pub(in crate::ftl) fn is_factory_bad(
     life.faults.is_factory_bad(at, first)
 }
 
-/// After a load, counts the lost blocks of a plane.
+/// The members of a superblock that are bad: from the factory, and since.
+fn bad_members(block: BlockId, members: &super::Members, life: &life::Life) -> [Vec<u32>; 2] {
+    let bad = members.bad_of(block).iter().copied();
+    let (factory, grown): (Vec<u32>, Vec<u32>) =
+        bad.partition(|&member| is_factory_bad(block, member, members, life));
+    [factory, grown]
+}
+
+/// After a load, counts the lost blocks of a plane: first those that a new device lacks, then all others.
 pub(in crate::ftl) fn recount_losses(plane: PlaneId, ftl: &mut Ftl) {
     let (Some(members), Some(life)) =
         (ftl.features.superblock.as_ref().map(|it| &it.members), &mut ftl.health.life)
     else {
         return;
     };
-    let all = (0..ftl.geometry.shape().blocks_per_plane).map(|at| ftl.geometry.block_in(plane, at));
-    for block in all {
-        let (mut factory, mut grown) = (0, 0);
-        for &member in members.bad_of(block) {
-            match is_factory_bad(block, member, members, life) {
-                true => factory += 1,
-                false => grown += 1,
-            }
+    let all = 0..ftl.geometry.shape().blocks_per_plane;
+    let all = || all.clone().map(|at| ftl.geometry.block_in(plane, at));
+    let is_retired = |block| ftl.blocks.state(block) == BlockState::Bad;
+    for block in all() {
+        let [factory, _] = bad_members(block, members, life);
+        factory.iter().for_each(|_| life.count_factory_bad(block, &ftl.geometry));
+        if is_retired(block) && !members.is_usable_without(&factory) {
+            life.lose_rest(block, factory.len() as u32, &ftl.geometry);
         }
-        for _ in 0..factory {
-            life.count_factory_bad(block, &ftl.geometry);
-        }
-        for _ in 0..grown {
-            life.lose_member(block, &ftl.geometry);
-        }
-        if ftl.blocks.state(block) == BlockState::Bad {
-            life.lose_rest(block, factory + grown, &ftl.geometry);
+    }
+    life.was_new(plane);
+    for block in all() {
+        let [factory, grown] = bad_members(block, members, life);
+        grown.iter().for_each(|_| life.lose_member(block, &ftl.geometry));
+        if is_retired(block) && members.is_usable_without(&factory) {
+            life.lose_rest(block, members.bad_of(block).len() as u32, &ftl.geometry);
         }
     }
 }

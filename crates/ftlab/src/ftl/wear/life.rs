@@ -273,6 +273,11 @@ impl Life {
         geometry.index_in_plane(block) < self.native
     }
 
+    /// What is counted of a plane so far is what the new device lacked.
+    pub(in crate::ftl) fn was_new(&mut self, plane: PlaneId) {
+        self.good_at_first[plane.at()] = self.good(plane);
+    }
+
     /// Counts a failed erase of a block of a superblock.
     pub(in crate::ftl) fn count_erase_failure(&mut self, failed: bool) {
         self.losses.erase_failures += u64::from(failed);
@@ -497,8 +502,8 @@ fn recount_losses_of(plane: PlaneId, ftl: &mut Ftl) {
     let at = |index| ftl.geometry.block_in(plane, index);
     let is_dead = ftl.blocks.state(at(0)) == BlockState::Dead;
     if ftl.features.superblock.is_some() {
-        let first = if is_dead { 0 } else { native };
-        (life.good_at_first[plane.at()], life.good[plane.at()]) = (first, first);
+        let good = if is_dead { 0 } else { native };
+        (life.good_at_first[plane.at()], life.good[plane.at()]) = (good, good);
         life.grown[plane.at()] = 0;
         if !is_dead {
             superblock::wear::recount_losses(plane, ftl);
