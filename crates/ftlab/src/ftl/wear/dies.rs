@@ -198,8 +198,7 @@ pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     let (Some(pages), Some(life)) = (pages.min(), &mut ftl.health.life) else { return };
     let more = life.drain_on(planes, pages);
     if !ftl.health.read_only {
-        ftl.space.thresholds = ftl.space.thresholds.raised_by(more);
-        ftl.space.triggers = ftl.space.triggers.raised_by(more);
+        ftl.space.keep_back(more);
     }
 }
 
