@@ -97,7 +97,7 @@ pub(in crate::device) fn step_front(
             on.desk.intake.breakdown_mut(id).front_end += took;
             on.on_the_way(id, Desk::complete);
         }
-        Some(FrontEvent::EntryCame(page)) => writes.entry_came(page, on),
+        Some(FrontEvent::EntriesCame(what)) => writes.entries_came(what, on),
         Some(FrontEvent::Crossed(crossing)) => return crossed(crossing, writes, on),
         Some(FrontEvent::Processed(job, took)) => processed(job, took, writes, on),
         None => {}

@@ -18,6 +18,7 @@ mod request;
 pub use completions::{Coalescing, CompletionSetup};
 pub use dram::{Crossing, DramRateOptions, DramSetup};
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
+pub use host_memory::HostRead;
 pub use intake::{Active, Intake};
 pub use interface::{Interface, SATA_TAGS};
 pub use link::{Entries, Frames, LinkSetup, Wire};
