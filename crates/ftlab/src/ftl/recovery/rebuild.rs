@@ -103,8 +103,9 @@ fn give_dead_dies_up(dead: &[DieId], ftl: &mut Ftl) {
     }
     dead.iter().for_each(|&die| deaths::die_died(die, ftl));
     life::recount_losses(ftl);
-    // Nothing is in flight that would have to go elsewhere.
+    // Nothing is in flight that would have to go elsewhere, and nobody watches yet.
     dies::has_news_of_death(ftl);
+    dies::take_found_dead(ftl);
 }
 
 /// A planted bug: the pages of an incomplete cycle count if they are on flash.

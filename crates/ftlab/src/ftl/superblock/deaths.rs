@@ -22,6 +22,14 @@ impl Ftl {
         }
     }
 
+    /// Whether a die of the flash is known to be dead.
+    fn is_known_dead(&self, die: DieId) -> bool {
+        match self.features.members() {
+            None => dies::is_dead(die, self),
+            Some(members) => members.is_dead(die),
+        }
+    }
+
     /// Whether blocks may skip pages, because stripes have lost all their dies but one, or all but bad blocks of one.
     pub(crate) fn leaves_pages_out(&self) -> bool {
         let Some(members) = self.features.members() else { return false };
@@ -57,6 +65,9 @@ pub(in crate::ftl) fn pages_on_dead_members(ftl: &Ftl) -> u64 {
 #[cold]
 pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
     life::begin_after_death(ftl);
+    if !ftl.is_known_dead(die) {
+        ftl.health.found_dead.push(die);
+    }
     match ftl.features.superblock {
         None => dies::filled_die_died(die, ftl),
         Some(_) => member_died(die, ftl),

@@ -83,6 +83,11 @@ pub(crate) fn has_news_of_death(ftl: &mut Ftl) -> bool {
     std::mem::take(&mut ftl.health.death_is_news)
 }
 
+/// Takes the dies of the flash that were found dead since the last call, in that order.
+pub(crate) fn take_found_dead(ftl: &mut Ftl) -> Vec<DieId> {
+    std::mem::take(&mut ftl.health.found_dead)
+}
+
 /// Handles the death of a die, as the FTL sees dies. With superblocks this is a group of dies,
 /// which is dead when too few of its dies are left.
 pub(in crate::ftl) fn filled_die_died(die: DieId, ftl: &mut Ftl) {
