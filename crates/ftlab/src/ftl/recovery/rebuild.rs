@@ -83,6 +83,7 @@ pub(crate) fn recover(
     go_to_work(&left.used, &left.giving_up, &mut plan, ftl);
     give_dead_dies_up(&dead, ftl);
     plan.stripes = parity::come_up(&half_erased, ftl);
+    parity::rebuild::find_exposed(ftl);
     recover_map_on_flash(&left.stale_map, &left.lay, &mut plan, ftl);
     snapshot::give_up_checkpoint(ftl);
     let pages = (0..ftl.logical_pages).map(Lpn::new);

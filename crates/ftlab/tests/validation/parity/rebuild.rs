@@ -1,6 +1,6 @@
 //! Rebuilding after a death: afterwards a second one loses nothing, and the time it takes can be calculated.
 
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, assemble, power_up};
 use ftlab::ftl::parity::ParityCounts;
 use ftlab::host::{Advanced, Host, Op};
 use ftlab::nand::{Fault, Scheduled};
@@ -123,6 +123,38 @@ fn without_room_it_gives_up() {
     // Found by the first read of the die, and never over.
     let since = device.now() - SimTime(FIRST.0);
     assert!(counts.exposed < since && (counts.exposed.0 as f64) > since.0 as f64 * 0.9);
+}
+
+/// A die dies unnoticed, and power-up finds it. From then on data is exposed: for good, or until it is rebuilt.
+#[test]
+fn a_death_that_power_up_finds_counts_from_then_on() {
+    const MINUTE: Nanos = Nanos(60_000_000_000);
+    let died = |rebuild| {
+        let spec = group(4, &[(FIRST, 0)], rebuild).set("ftl.recovery.policy", "scan").filled(30);
+        let mut device = assemble(spec.setup());
+        fill(&mut device, 8, 0..spec.logical_pages(), spec.sectors_per_page());
+        while device.advance_until(SimTime(FIRST.0), &mut Vec::new()) == Advanced::Completed {}
+        assert!(device.ftl().dead_dies_on_flash().is_empty(), "nobody has noticed");
+        let (mut device, _) = power_up(spec.setup(), (), device.cut_power()).expect("its remains");
+        assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(0)]);
+        let (ready, mut whole_after) = (device.now(), None);
+        for millisecond in 1..=60_000 {
+            let until = ready + Nanos(millisecond * 1_000_000);
+            while device.advance_until(until, &mut Vec::new()) == Advanced::Completed {}
+            if whole_after.is_none() && device.ftl().unprotected_pages() == 0 {
+                whole_after = Some(until - ready);
+            }
+        }
+        assert_eq!(device.now(), ready + MINUTE);
+        (counts(&device), whole_after)
+    };
+    let (counts, whole_after) = died("off");
+    assert_eq!((counts.exposed, counts.restored, whole_after), (MINUTE, 0, None));
+    let (counts, whole_after) = died("on");
+    let whole_after = whole_after.expect("everything was rebuilt");
+    println!("{counts:?}, {whole_after:?}");
+    assert!(counts.restored > 0);
+    assert!(counts.exposed.0.abs_diff(whole_after.0) < 2_000_000, "since power-up");
 }
 
 /// A page of each stripe, data or parity, lay on the dead die. Each of the D data pages costs one read, D / N of them are
