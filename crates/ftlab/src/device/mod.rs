@@ -324,7 +324,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let signals = services.done(owner, id, kernel);
                 self.writes.handle_signals(signals, id, &mut self.base);
                 if signals.has(Signals::INDEXED) {
-                    self.programs_are_indexed();
+                    self.programs_are_indexed(id);
                 }
             }
         }
