@@ -212,6 +212,41 @@ fn the_rebuild_takes_the_time_of_its_reads_and_programs() {
     }
 }
 
+/// A slow DRAM alone decides: each page that is copied comes in and leaves again. One that is computed comes in as the N - 1
+/// others of its stripe, and leaves once.
+#[test]
+fn behind_a_slow_dram_each_page_leaves_once() {
+    // A page of 4 KiB crosses in 1024 us.
+    const CROSSING: f64 = 1_024_000.0;
+    for width in [4_u32, 6] {
+        let spec = group(width, &[(FIRST, 0)], "on").set("controller.dram.bandwidth", "4MB/s");
+        let pages = 6 * spec.shape().pages_per_block * (width - 1);
+        let spec = spec.set("ftl.gc.copies_in_flight", 16 * width).holding(pages);
+        let sectors = spec.sectors_per_page();
+        let mut device = assemble(spec.setup());
+        fill(&mut device, 64, 0..pages, sectors);
+        assert!(device.now() < SimTime(FIRST.0), "{width} dies: {:?}", device.now());
+        while device.advance_until(SimTime(FIRST.0), &mut Vec::new()) == Advanced::Completed {}
+        let read = |at| request(Op::Read, u64::from(at * sectors), sectors, at);
+        for page in 0..pages {
+            if device.ftl().dead_dies_on_flash().is_empty() {
+                closed_loop(&mut device, 1, [read(page)]);
+            }
+        }
+        while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
+        let counts = counts(&device);
+        assert_eq!(counts.restored_pages, u64::from(pages));
+        let computed = counts.reads / u64::from(width - 1);
+        let crossings = 2 * (u64::from(pages) - computed) + u64::from(width) * computed;
+        // Nothing crosses between two superblocks, while one is erased.
+        let of_erases = (5 * crate::common::ERASE.0) as f64;
+        let calculated = crossings as f64 * CROSSING + of_erases;
+        let took = counts.exposed.0 as f64;
+        println!("{width} dies: {took} for {calculated}, {:.4}", took / calculated);
+        assert!(took >= calculated * 0.99 && took < calculated * 1.03, "{width} dies");
+    }
+}
+
 /// Runs with one death, then a load, on groups that keep parity.
 fn dying() -> impl Strategy<Value = Run> {
     let deaths = proptest::collection::vec(super::death::death(), 1..=3);
