@@ -52,13 +52,14 @@ impl Ftl {
     }
 }
 
-/// Valid pages on dead dies of groups that go on, if no parity can compute them.
+/// Valid pages of the host on dead dies of groups that go on, if no parity can compute them.
 pub(in crate::ftl) fn pages_on_dead_members(ftl: &Ftl) -> u64 {
     let no_parity = |members: &&Members| members.any_dead() && !members.span().has_parity;
     let Some(members) = ftl.features.members().filter(no_parity) else { return 0 };
     let alive = (0..ftl.geometry.blocks()).map(BlockId::new).filter(|&block| ftl.is_in_use(block));
     let valid = alive.flat_map(|block| ftl.blocks.valid_pages(&ftl.geometry, block));
-    valid.filter(|&at| members.is_dead(members.flash().die_of_page(at))).count() as u64
+    let dead = valid.filter(|&at| members.is_dead(members.flash().die_of_page(at)));
+    dead.filter(|&at| ftl.is_of_host(at)).count() as u64
 }
 
 /// A die was found dead.

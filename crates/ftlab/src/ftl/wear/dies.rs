@@ -53,8 +53,16 @@ impl Ftl {
     #[must_use]
     pub fn pages_on_dead_dies(&self) -> u64 {
         let planes = self.dead_dies().iter().flat_map(|&die| planes_of(die, &self.geometry));
-        let gone: u64 = planes.map(|plane| valid_on(plane, self)).sum();
+        let blocks = planes.flat_map(|plane| blocks_of(plane, self));
+        let valid = blocks.flat_map(|block| self.blocks.valid_pages(&self.geometry, block));
+        let gone = valid.filter(|&at| self.is_of_host(at)).count() as u64;
         gone + superblock::deaths::pages_on_dead_members(self)
+    }
+
+    /// Whether a valid page is the host's, and no page of a map on flash.
+    pub(in crate::ftl) fn is_of_host(&self, at: Ppn) -> bool {
+        let Some(map) = self.map.mapping.dftl() else { return true };
+        self.owner_of(at).is_some_and(|page| !map.is_of_map(page))
     }
 }
 
