@@ -353,7 +353,7 @@ impl Command {
         self.ticket.arrival
     }
 
-    /// Whether it moves no data of the host's writes: what serves only the device itself, and programs of the map.
+    /// Whether it is the device's own: it serves only the device itself, or programs the map.
     pub(super) fn is_own(&self) -> bool {
         self.is_gc() || self.of_map
     }
