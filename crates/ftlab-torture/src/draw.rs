@@ -82,7 +82,7 @@ const SMALL: &[(&str, &[&str])] = &[
     ("nand.faults.read_failures", &["1000000", "30000000"]),
     ("ftl.gc.start", &["2", "3", "4"]),
     ("scheduler.short_at", &["1", "1", "2", "3"]),
-    ("scheduler.ample_at", &["2", "3", "4"]),
+    ("scheduler.ample_at", &["2", "3", "4", "12"]),
     ("ftl.gc.stop", &["2", "3", "4", "6"]),
     ("ftl.gc.reserve", &["1", "2"]),
     ("ftl.gc.bucket", &["1", "2", "16"]),

@@ -15,6 +15,7 @@ use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
 use crate::ftl::wear::Life;
+use crate::host::HostRead;
 use crate::scheduler::{Levels, Note, Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
@@ -139,12 +140,25 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Some(map) = map else { return true };
         if map.lies_with_host(page, &kernel.ftl)
             && let Some(front) = &mut desk.front
-            && front.read_host_memory(kernel.now, page)
+            && front.read_host_memory(kernel.now, HostRead::Entry(page))
         {
             map.fetch_from_host(page, who, kernel);
             return false;
         }
-        map.finds(page, who, kernel, collector)
+        let finds = map.finds(page, who, kernel, collector);
+        if !finds {
+            self.read_changed_entries();
+        }
+        finds
+    }
+
+    /// Begins the reads of the host's memory that updates of translation pages need.
+    fn read_changed_entries(&mut self) {
+        let Base { kernel, services, desk, .. } = self;
+        let (Some(map), Some(front)) = (&mut services.map, &mut desk.front) else { return };
+        while let Some((of, entries)) = map.next_host_read() {
+            front.read_host_memory(kernel.now, HostRead::Changed(of, entries));
+        }
     }
 
     /// Whether the look-up of a page's entry may need a flash command.
@@ -169,6 +183,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     pub fn update_map(&mut self) {
         let Base { kernel, services: Services { map, collector, .. }, .. } = self;
         map.iter_mut().for_each(|map| map.update_due(kernel, collector));
+        self.read_changed_entries();
     }
 
     /// A plane has free pages again: places translation pages that are waiting for one.

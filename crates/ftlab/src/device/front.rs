@@ -9,7 +9,7 @@ use crate::device::write::{Writes, start};
 use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::host::{Crossing, FrontEvent, ProcessorJob, QueueId};
-use crate::scheduler::{CommandId, Probe};
+use crate::scheduler::{CommandId, Probe, ServiceId};
 use crate::units::{Nanos, RequestId, SimTime};
 
 /// Puts a command into its submission queue.
@@ -81,11 +81,19 @@ fn start_late(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl
     start::start::<{ skills::ALL }>(id, &request, writes, on);
 }
 
-/// Runs the front end's event that is due. Returns the flash command that it completed, if any.
+/// A flash command that goes on, because its data has crossed the DRAM.
+pub(in crate::device) enum Crossed {
+    /// What it read is in DRAM.
+    Read(CommandId),
+    /// What was computed for it is on its way to the flash.
+    Computed(CommandId),
+}
+
+/// Runs the front end's event that is due. Returns the flash command that goes on, if any.
 pub(in crate::device) fn step_front(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
-) -> Option<CommandId> {
+) -> Option<Crossed> {
     let event = on.desk.front.as_mut().and_then(|front| front.step(on.kernel.now));
     match event {
         Some(FrontEvent::Fetched(id)) => bring(id, writes, on),
@@ -97,7 +105,7 @@ pub(in crate::device) fn step_front(
             on.desk.intake.breakdown_mut(id).front_end += took;
             on.on_the_way(id, Desk::complete);
         }
-        Some(FrontEvent::EntryCame(page)) => writes.entry_came(page, on),
+        Some(FrontEvent::EntriesCame(what)) => writes.entries_came(what, on),
         Some(FrontEvent::Crossed(crossing)) => return crossed(crossing, writes, on),
         Some(FrontEvent::Processed(job, took)) => processed(job, took, writes, on),
         None => {}
@@ -105,17 +113,18 @@ pub(in crate::device) fn step_front(
     None
 }
 
-/// Data has crossed the DRAM. Returns the read from flash that this completes, if any.
+/// Data has crossed the DRAM. Returns the flash command that goes on, if any.
 fn crossed(
     crossing: Crossing,
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
-) -> Option<CommandId> {
+) -> Option<Crossed> {
     match crossing {
         Crossing::FromHost(id) => take_in(id, writes, on),
         Crossing::ToHost(id) => on.on_the_way(id, Desk::send),
         Crossing::ToFlash(program) => place(program, writes, on),
-        Crossing::FromFlash(read) => return Some(read),
+        Crossing::FromFlash(read) => return Some(Crossed::Read(read)),
+        Crossing::Computed(copy) => return Some(Crossed::Computed(copy)),
     }
     None
 }
@@ -207,15 +216,31 @@ impl<P: Probe, C: Contents> Base<P, C> {
         true
     }
 
-    /// A page that was read has come out of the flash: it moves into DRAM. What the device copies leaves it again.
+    /// A page that was read has come out of the flash: it moves into DRAM. What the device copies leaves it again, but not
+    /// what it only computes from.
     pub(in crate::device) fn take_into_dram(&mut self, read: CommandId) {
         let Base { desk, kernel: Kernel { now, flash, .. }, .. } = self;
         let Some(front) = &mut desk.front else { return };
         let command = flash.command(read);
-        let crossings = if command.is_copy() { 2 } else { 1 };
+        let is_whole = command.owner.service != ServiceId::STRIPES;
+        let crossings = if command.is_copy() && is_whole { 2 } else { 1 };
         let what = Crossing::FromFlash(read);
         if let Some(at) = front.cross_for_flash(*now, what, crossings * command.codewords) {
             flash.moves_into_dram(*now, read, at);
         }
+    }
+
+    /// A page was computed in DRAM. If it is copied, it leaves again. Returns whether that takes time.
+    pub(in crate::device) fn leaves_dram(&mut self, computed: CommandId) -> bool {
+        let Base { desk, kernel: Kernel { now, flash, .. }, .. } = self;
+        let Some(front) = &mut desk.front else { return false };
+        let command = flash.command_mut(computed);
+        if !command.is_copy() || command.found.unreadable {
+            return false;
+        }
+        let what = Crossing::Computed(computed);
+        let at = front.cross_for_flash(*now, what, command.codewords);
+        command.spent.bus += at.map_or(Nanos::ZERO, |at| at - *now);
+        at.is_some()
     }
 }

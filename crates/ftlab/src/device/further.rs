@@ -1,7 +1,8 @@
 //! Reads on their way from the die to who waits for them, if that takes time: their pages are decoded, and move into DRAM.
 
+use crate::device::front::Crossed;
 use crate::device::{Contents, Device, read};
-use crate::engine::skills::Skills;
+use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::service::Signals;
 use crate::scheduler::{CommandId, Further, Probe, ServiceId};
@@ -38,10 +39,22 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
     }
 
-    /// What was read is in DRAM: its command is done.
-    pub(super) fn read_is_in_dram<const S: Skills>(&mut self, read: CommandId) {
-        let Kernel { now, flash, .. } = &mut self.base.kernel;
-        flash.count_read(*now, read);
-        self.commands_done::<S>(read);
+    /// A command goes on, because its data has crossed the DRAM: what it read is done.
+    pub(super) fn crossed_dram<const S: Skills>(&mut self, what: Crossed) {
+        match what {
+            Crossed::Read(read) => {
+                let Kernel { now, flash, .. } = &mut self.base.kernel;
+                flash.count_read(*now, read);
+                self.commands_done::<S>(read);
+            }
+            Crossed::Computed(copy) => self.command_done::<S>(copy),
+        }
+    }
+
+    /// All that a command is computed from has been read. It is done, unless its data has to leave DRAM first.
+    pub(super) fn is_computed(&mut self, id: CommandId) {
+        if !self.base.leaves_dram(id) {
+            self.command_done::<{ skills::ALL }>(id);
+        }
     }
 }

@@ -13,7 +13,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn look_for_hazards(&mut self) {
         if dies::has_news_of_death(&mut self.base.kernel.ftl) {
             let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
-            if let Some(&die) = ftl.dead_dies().last() {
+            for die in dies::take_found_dead(ftl) {
                 flash.probe_mut().note(*now, Note::DieDied { die });
             }
             dead_dies::go_on_without_die(&mut self.writes, &mut self.base);

@@ -7,17 +7,22 @@ use crate::engine::skills;
 use crate::ftl::Kernel;
 use crate::ftl::journal::Unindexed;
 use crate::scheduler::{CommandId, Kind, Probe};
+use crate::units::Nanos;
 
 impl<P: Probe, C: Contents> Device<P, C> {
-    /// Programs that were done before are in the index. They count now, unless their die was found dead meanwhile.
-    pub(super) fn programs_are_indexed(&mut self) {
+    /// Programs that were done before are in the index, whose last page `index` programmed. They count now, unless their
+    /// die was found dead meanwhile.
+    pub(super) fn programs_are_indexed(&mut self, index: CommandId) {
+        let own = self.base.kernel.flash.command(index).spent;
         let Some(journal) = &mut self.base.services.journal else { return };
         for Unindexed { id, since } in journal.take_indexed() {
             self.base.services.journal.iter_mut().for_each(|journal| journal.next_counts());
             let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
             let is_dead = ftl.dead_dies_on_flash().contains(&flash.die_of(id));
             let command = flash.command_mut(id);
-            command.spent.gc += *now - since;
+            // The index is a part of the write, as the journal is of a trim. Before, its pages named other writes.
+            command.spent.add(&own);
+            command.spent.queue += Nanos((*now - since).0 - own.total().0);
             command.found.failed |= is_dead;
             command.found.unreadable |= is_dead && command.kind == Kind::Copyback;
             self.command_counts::<{ skills::ALL }>(id);

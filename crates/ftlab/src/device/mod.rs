@@ -312,7 +312,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let whole = self.base.kernel.part_done(id);
                 self.base.kernel.flash.release(id);
                 self.base.empty_failed::<{ skills::ALL }>();
-                return whole.into_iter().for_each(|id| self.command_done::<{ skills::ALL }>(id));
+                return whole.into_iter().for_each(|id| self.is_computed(id));
             }
             ServiceId::SUPERBLOCKS => {
                 let whole = self.base.kernel.block_erased(id);
@@ -324,7 +324,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let signals = services.done(owner, id, kernel);
                 self.writes.handle_signals(signals, id, &mut self.base);
                 if signals.has(Signals::INDEXED) {
-                    self.programs_are_indexed();
+                    self.programs_are_indexed(id);
                 }
             }
         }
@@ -545,8 +545,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.kernel.now = next;
             match part {
                 Part::Front => {
-                    if let Some(read) = front::step_front(&mut self.writes, &mut self.base) {
-                        self.read_is_in_dram::<S>(read);
+                    if let Some(what) = front::step_front(&mut self.writes, &mut self.base) {
+                        self.crossed_dram::<S>(what);
                     }
                     self.base.tell_levels();
                 }

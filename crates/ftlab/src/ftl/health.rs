@@ -1,7 +1,7 @@
 //! The health of a device that can fail: its losses, and the end of its life.
 
 use super::wear::{DeadDies, Life};
-use crate::units::BlockId;
+use crate::units::{BlockId, DieId};
 
 /// The health of a device.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub(crate) struct Health {
     pub dead: Option<Box<DeadDies>>,
     /// Whether the device has not yet handled the last death.
     pub death_is_news: bool,
+    /// Dies of the flash that were found dead, and that nobody has been told of.
+    pub found_dead: Vec<DieId>,
     /// Blocks that failed and wait to be emptied.
     pub failed: Vec<BlockId>,
     /// Whether the device has reached the end of its life.
@@ -28,6 +30,7 @@ impl Health {
             life_after_death: None,
             dead: None,
             death_is_news: false,
+            found_dead: Vec::new(),
             failed: Vec::new(),
             read_only: false,
         }

@@ -50,6 +50,7 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         free_block: _,
         thresholds: _,
         triggers: _,
+        kept_back: _,
         // Follow from the planes.
         writable: _,
         map_writable: _,

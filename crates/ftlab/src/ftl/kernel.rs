@@ -2,6 +2,7 @@
 //! works on the kernel and on nothing else of the device.
 
 use super::parity::Stripes;
+use super::room::blocks_to_use;
 use super::{FlashContents, Ftl};
 use crate::engine::skills::{RARE, Skills, any};
 use crate::scheduler::{CommandId, Flash, Kind, Origin, Probe};
@@ -48,7 +49,8 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         }
     }
 
-    /// Tells the flash how many blocks are free where a host read goes. Once nothing more is written, space is no concern.
+    /// Tells the flash how many blocks are free where a host read goes, without those that are set aside for failures: for
+    /// the host and for collection, they are not there. Once nothing more is written, space is no concern.
     #[inline(never)]
     fn tell_space(&mut self, id: CommandId) {
         let Kernel { ftl, flash, .. } = self;
@@ -60,7 +62,7 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         let (page, volume) = (command.page, &ftl.geometry);
         let die = volume.die_of_page(page);
         let planes = (0..volume.planes_per_die()).map(|index| volume.plane_in(die, index));
-        let fewest = planes.map(|plane| ftl.free_blocks(plane)).min();
+        let fewest = planes.map(|plane| blocks_to_use(plane, ftl)).min();
         let free_blocks = fewest.filter(|_| !ftl.health.read_only);
         flash.note_free_blocks(flash.geometry().die_of_page(page), free_blocks);
     }

@@ -234,11 +234,10 @@ impl Ftl {
         } = setup.wear;
         let refreshes = refresh.is_some() || refresh_reads || rebuilds;
         let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
-        let (mut thresholds, mut triggers) = (setup.thresholds, setup.triggers);
         let members = setup.superblock.as_ref().map(SuperblockState::members);
         let kept_back = kept_back(&geometry, drain_pages, members.is_some());
         let life_with = |faults| {
-            let reserve = thresholds.raised_by(kept_back).reserve;
+            let reserve = setup.thresholds.raised_by(kept_back).reserve;
             let demand = Demand {
                 geometry: &geometry,
                 logical_pages: setup.logical_pages,
@@ -254,10 +253,6 @@ impl Ftl {
         };
         let after_death = (bears_deaths && faults.is_none()).then(|| life_with(Faults::none()));
         let life = faults.map(life_with);
-        if life.is_some() {
-            thresholds = thresholds.raised_by(kept_back);
-            triggers = triggers.raised_by(kept_back);
-        }
         // Without translation, nobody asks for the owner of a page.
         let owned_pages = if setup.mapping.translates() { geometry.physical_pages() } else { 0 };
         let regulation = |cost| Box::new(Regulation::new(cost, setup.logical_pages));
@@ -273,17 +268,21 @@ impl Ftl {
             mapping: setup.mapping,
         };
         let planes = geometry.planes() as usize;
-        let space = Space {
+        let mut space = Space {
             planes: vec![Plane::new(blocks_per_plane, free_block); planes],
             map_writable: map.mapping.dftl().map(|_| Box::new(everywhere.clone())),
             map_stalled: 0,
             writable: vec![everywhere; setup.streams.host_streams() as usize],
-            thresholds,
-            triggers,
+            thresholds: setup.thresholds,
+            triggers: setup.triggers,
+            kept_back: 0,
             hungry: vec![false; planes],
             fed: Vec::new(),
             free_block,
         };
+        if life.is_some() {
+            space.keep_back(kept_back);
+        }
         let features = Features {
             refresh,
             slc,

@@ -261,9 +261,20 @@ pub(in crate::ftl) fn take_free_block(
 /// Free blocks of a plane that the host may not take. There is one more while a block is being
 /// retired: its pages may fill a block, and it gives none back.
 fn reserve_of(plane: PlaneId, ftl: &Ftl) -> u32 {
+    ftl.space.thresholds.reserve + kept_for_retired(plane, ftl)
+}
+
+/// Free blocks of a plane that are kept for the pages of a block that is being retired.
+fn kept_for_retired(plane: PlaneId, ftl: &Ftl) -> u32 {
     let run = ftl.space.planes[plane.at()].collection.as_ref();
     let giving_up = run.is_some_and(|run| !run.returns_block());
-    ftl.space.thresholds.reserve + u32::from(giving_up && !ftl.health.read_only)
+    u32::from(giving_up && !ftl.health.read_only)
+}
+
+/// Free blocks of a plane without those that are set aside for failures. On devices that can't fail it is all of them.
+pub(in crate::ftl) fn blocks_to_use(plane: PlaneId, ftl: &Ftl) -> u32 {
+    let set_aside = ftl.space.kept_back + kept_for_retired(plane, ftl);
+    ftl.free_blocks(plane).saturating_sub(set_aside)
 }
 
 /// Whether the host may write to a plane in a stream: a page is available, and the host neither

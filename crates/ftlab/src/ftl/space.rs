@@ -24,9 +24,18 @@ pub(crate) struct Space {
     pub free_block: FreeBlockOrder,
     pub thresholds: Thresholds,
     pub triggers: Triggers,
+    /// Blocks of each plane that are set aside because operations can fail or dies are dead. The thresholds contain them.
+    pub kept_back: u32,
 }
 
 impl Space {
+    /// Sets further blocks of each plane aside, and raises all thresholds by them.
+    pub fn keep_back(&mut self, blocks: u32) {
+        self.thresholds = self.thresholds.raised_by(blocks);
+        self.triggers = self.triggers.raised_by(blocks);
+        self.kept_back += blocks;
+    }
+
     /// A block of a plane has become a candidate for collection, or a candidate has lost a page.
     #[inline]
     pub fn feed(&mut self, plane: PlaneId) {

@@ -3,6 +3,7 @@
 //! Data on its way through the controller rests in DRAM, since the host's DMA and those of the channels move at their own
 //! times. So a write crosses twice, from the host into DRAM and from there to the flash, and so does a read. What the
 //! device copies is read into DRAM and leaves it again; both happen one after the other when it is read.
+//! What is computed from several pages leaves when the last of them has come in.
 
 use super::passage::Passage;
 use crate::options::declare::options;
@@ -29,6 +30,8 @@ pub enum Crossing {
     ToHost(RequestId),
     /// A page that was read comes in from the flash.
     FromFlash(CommandId),
+    /// A page that was computed from others, for a copy, goes out to be programmed.
+    Computed(CommandId),
     /// A flash page, or a row of them, goes out to be programmed.
     ToFlash(CommandId),
 }

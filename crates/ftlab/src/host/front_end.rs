@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use super::arbitration::{Arbitration, Backlog};
 use super::completions::{CompletionSetup, Completions};
 use super::dram::{Crossing, Dram, DramSetup};
-use super::host_memory::HostMemory;
+use super::host_memory::{HostMemory, HostRead};
 use super::link::{Link, LinkSetup, Parcel};
 use super::passage::earlier;
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
@@ -15,7 +15,7 @@ use super::{Intake, Op, QueueId, QueueSet, Request};
 use crate::host::arbitration::ArbitrationPolicy;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::scheduler::CommandId;
-use crate::units::{Bytes, Lpn, Nanos, RequestId, SimTime};
+use crate::units::{Bytes, Nanos, RequestId, SimTime};
 
 /// What is read of the host's memory for a map entry: a logical and a physical page number.
 const MAP_ENTRY: Bytes = Bytes(8);
@@ -91,8 +91,8 @@ pub enum FrontEvent {
     Announced(RequestId),
     /// The host was told of a completion, this long after it reached the host.
     Told(RequestId, Nanos),
-    /// The map entry of a page has come from the host's memory.
-    EntryCame(Lpn),
+    /// Map entries have come from the host's memory.
+    EntriesCame(HostRead),
     /// Data has crossed the DRAM.
     Crossed(Crossing),
     /// The processor has finished a job, this long after it was asked to do it.
@@ -267,10 +267,10 @@ impl FrontEnd {
         Some(at)
     }
 
-    /// Begins to read the map entry of a page from the host's memory. Returns false if nothing is kept there.
-    pub fn read_host_memory(&mut self, now: SimTime, page: Lpn) -> bool {
+    /// Begins to read map entries from the host's memory. Returns false if nothing is kept there.
+    pub fn read_host_memory(&mut self, now: SimTime, what: HostRead) -> bool {
         let Some(memory) = &mut self.host_memory else { return false };
-        memory.read(now, page);
+        memory.read(now, what);
         self.next = earlier(self.next, memory.next_time());
         true
     }
@@ -365,23 +365,23 @@ impl FrontEnd {
     }
 
     fn take_event(&mut self, now: SimTime) -> Option<FrontEvent> {
-        if let Some(page) = self.host_memory.as_mut().and_then(|memory| memory.came(now)) {
+        if let Some(what) = self.host_memory.as_mut().and_then(|memory| memory.came(now)) {
             let link = self.link.as_mut();
-            if link.and_then(|link| link.bring_map_entry(now, page, MAP_ENTRY)).is_none() {
-                return Some(FrontEvent::EntryCame(page));
+            if link.and_then(|link| link.bring_map_entries(now, what, MAP_ENTRY)).is_none() {
+                return Some(FrontEvent::EntriesCame(what));
             }
         }
         if let Some(link) = &mut self.link {
             match link.outbound.arrived(now) {
                 Some(Parcel::Data(id)) => return Some(FrontEvent::Delivered(id)),
                 Some(Parcel::Entry(id)) => return Some(FrontEvent::Announced(id)),
-                Some(Parcel::MapEntry(page)) => return Some(FrontEvent::EntryCame(page)),
+                Some(Parcel::MapEntries(what)) => return Some(FrontEvent::EntriesCame(what)),
                 None => {}
             }
             match link.inbound.arrived(now) {
                 Some(Parcel::Data(id)) => return Some(FrontEvent::Brought(id)),
                 Some(Parcel::Entry(id)) => return Some(FrontEvent::Fetched(id)),
-                Some(Parcel::MapEntry(page)) => return Some(FrontEvent::EntryCame(page)),
+                Some(Parcel::MapEntries(what)) => return Some(FrontEvent::EntriesCame(what)),
                 None => {}
             }
         }

@@ -3,14 +3,33 @@
 
 use std::collections::VecDeque;
 
-use crate::units::{Lpn, Nanos, SimTime};
+use crate::units::{Lpn, Nanos, SimTime, Tpn};
+
+/// What is read of the host's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostRead {
+    /// The entry of a page, for a look-up.
+    Entry(Lpn),
+    /// So many entries of a translation page that differ from flash, for its update.
+    Changed(Tpn, u32),
+}
+
+impl HostRead {
+    /// The number of entries. They lie anywhere, so each is fetched on its own.
+    pub(super) fn entries(self) -> u32 {
+        match self {
+            HostRead::Entry(_) => 1,
+            HostRead::Changed(_, entries) => entries,
+        }
+    }
+}
 
 /// The reads under way.
 #[derive(Clone, Debug)]
 pub(super) struct HostMemory {
     latency: Nanos,
-    /// The entries that are read, and when each comes back. All take equally long.
-    reads: VecDeque<(SimTime, Lpn)>,
+    /// What is read, and when it comes back. All take equally long.
+    reads: VecDeque<(SimTime, HostRead)>,
 }
 
 impl HostMemory {
@@ -18,19 +37,19 @@ impl HostMemory {
         HostMemory { latency, reads: VecDeque::new() }
     }
 
-    /// Begins to read the entry of a page.
-    pub fn read(&mut self, now: SimTime, page: Lpn) {
-        self.reads.push_back((now + self.latency, page));
+    /// Begins a read.
+    pub fn read(&mut self, now: SimTime, what: HostRead) {
+        self.reads.push_back((now + self.latency, what));
     }
 
-    /// When the next entry comes back.
+    /// When the next read comes back.
     pub fn next_time(&self) -> Option<SimTime> {
         self.reads.front().map(|&(at, _)| at)
     }
 
-    /// Takes an entry that comes back now.
-    pub fn came(&mut self, now: SimTime) -> Option<Lpn> {
+    /// Takes a read that comes back now.
+    pub fn came(&mut self, now: SimTime) -> Option<HostRead> {
         self.next_time().filter(|&at| at == now)?;
-        self.reads.pop_front().map(|(_, page)| page)
+        self.reads.pop_front().map(|(_, what)| what)
     }
 }

@@ -1,8 +1,9 @@
 //! The link between host and device: data of writes goes one way, data of reads the other; so do commands and
 //! completions, if they take time. Each way carries one transfer at a time, in the order of the calls. On a half-duplex link both ways share the wire.
 
+use super::host_memory::HostRead;
 use super::passage::Passage;
-use crate::units::{Bytes, BytesPerSec, Lpn, Nanos, RequestId, SimTime};
+use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 
 /// The times of the link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,8 +32,8 @@ pub(super) enum Parcel {
     Data(RequestId),
     /// Its command, or its completion.
     Entry(RequestId),
-    /// The map entry of a page, from the host's memory.
-    MapEntry(Lpn),
+    /// Map entries from the host's memory.
+    MapEntries(HostRead),
 }
 
 /// How bytes move on a link.
@@ -105,10 +106,17 @@ impl Link {
         Some(self.inbound_until(at))
     }
 
-    /// Brings a map entry from the host's memory. Returns the time of its arrival, or `None` if it takes no time.
-    pub fn bring_map_entry(&mut self, now: SimTime, page: Lpn, size: Bytes) -> Option<SimTime> {
+    /// Brings map entries of a size from the host's memory. Returns the time of their arrival, or `None` if they take no
+    /// time.
+    pub fn bring_map_entries(
+        &mut self,
+        now: SimTime,
+        what: HostRead,
+        size: Bytes,
+    ) -> Option<SimTime> {
         let takes = self.setup.wire?.time_for(size);
-        Some(self.inbound.send(now, Parcel::MapEntry(page), takes))
+        let takes = Nanos(takes.0 * u64::from(what.entries()));
+        Some(self.inbound.send(now, Parcel::MapEntries(what), takes))
     }
 
     /// Sends the data of a read. Returns the time of its arrival.

@@ -91,9 +91,9 @@ pub struct Breakdown {
     pub admission: Nanos,
     /// Waiting for entries of the map that were not in memory (`ftl.mapping.policy = "dftl"`).
     pub translation: Nanos,
-    /// Waiting for a die or a bus that served other host work.
+    /// Waiting for a die or a bus that served other host work, or for pages of the index that name other writes.
     pub queue: Nanos,
-    /// Waiting for a die or a bus that was busy with garbage collection, or for a free page; also for
+    /// Waiting for a die or a bus that was busy with garbage collection or other work of the device's own, or for a free page; also for
     /// room in the write buffer while write-backs found no free page.
     pub gc: Nanos,
     /// On the bus, and behind it: in the engines that decode what was read (`controller.ecc`), and between DRAM and the

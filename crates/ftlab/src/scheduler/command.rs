@@ -147,6 +147,8 @@ pub struct Command {
     pub mode: CellMode,
     /// What it meets in the cells.
     pub found: CellFindings,
+    /// Whether it programs a page of the map, or parity of such pages. Its origin is the host's, for which it is done.
+    pub of_map: bool,
     /// The cost at which it is to program the page.
     pub(super) cost: ProgramCost,
     /// The command that waits for this one.
@@ -249,6 +251,7 @@ impl Command {
             source: None,
             mode: CellMode::Native,
             found: CellFindings::default(),
+            of_map: false,
             cost: ProgramCost::Of(CostClass::default()),
             then: None,
             waits_for: 0,
@@ -348,6 +351,11 @@ impl Command {
     #[must_use]
     pub fn sequence(&self) -> u64 {
         self.ticket.arrival
+    }
+
+    /// Whether it is the device's own: it serves only the device itself, or programs the map.
+    pub(super) fn is_own(&self) -> bool {
+        self.is_gc() || self.of_map
     }
 
     /// Whether it serves only the device itself, for any purpose. A command that waits behind it waits for

@@ -34,7 +34,7 @@ choices! {
     pub enum PausedFor {
         /// Those of everybody.
         Everybody = "everybody",
-        /// The device's own: those of collection, wear levelling, folding, rewriting and the map, and all erases.
+        /// The device's own: those of collection, wear levelling, folding, rewriting, the map and the system area, and all erases.
         Device = "device",
         /// Those of the host.
         Host = "host",

@@ -1,6 +1,7 @@
 //! Which dies are short of free blocks, for policies that follow it. Only the layers above know; they tell it with each host
 //! read, which is when it matters.
 
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::DieId;
 
 /// When a die is short of space.
@@ -31,6 +32,20 @@ impl Shortage {
         let is_short = &mut self.is_short[die.at()];
         *is_short =
             free_blocks.is_some_and(|free| free <= short_at || *is_short && free < ample_at);
+    }
+
+    /// Saves which dies are short. Between the limits nothing else tells.
+    pub fn save(&self, out: &mut ImageWriter) {
+        let Shortage { limits: _, is_short } = self;
+        is_short.iter().for_each(|&is_short| out.flag(is_short));
+    }
+
+    /// Loads which dies are short, with the same limits.
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
+        for is_short in &mut self.is_short {
+            *is_short = from.flag("whether a die is short of space")?;
+        }
+        Ok(())
     }
 
     /// Whether a die is short of space.

@@ -15,7 +15,8 @@ pub struct ParityReport {
     /// What it cost and saved.
     #[serde(flatten)]
     pub counts: ParityCounts,
-    /// Pages (mapping units) at the end that are lost if one more die dies, because a die of their stripes is dead.
+    /// Pages (mapping units) of the host at the end that are lost if one more die dies, because a die of their stripes is
+    /// dead.
     pub unprotected_pages: u64,
 }
 

@@ -89,6 +89,39 @@ proptest! {
     }
 }
 
+/// A die that was short of space stays so until space is ample, also if its device is saved and loaded between.
+#[test]
+fn a_loaded_device_knows_which_dies_are_short_of_space() {
+    let spec = Spec::small().with(
+        "scheduler.policy = read-first-with-space
+        scheduler.short_at = 2
+        scheduler.ample_at = 12",
+    );
+    let (pages, sectors) = (u64::from(spec.logical_pages()), spec.sectors_per_page());
+    let mixed = |device: &mut Device, first: u32| {
+        let requests = (first..first + 200).map(|tag| {
+            let op = if tag % 3 == 0 { Op::Read } else { Op::Write };
+            let page = u64::from(tag) * 37 % pages;
+            request(op, page * u64::from(sectors), sectors, tag)
+        });
+        closed_loop(device, 8, requests)
+    };
+    let mut saved = assemble(spec.setup());
+    fill(&mut saved, 4, 0..spec.logical_pages(), sectors);
+    mixed(&mut saved, 0);
+    assert_eq!(saved.rest(&mut Vec::new()), Ok(()));
+    assert!((3..12).contains(&saved.ftl().free_blocks(PlaneId::new(0))), "neither few nor ample");
+    let snapshot = saved.save();
+    let goes_on_with = |resume: Resume| {
+        let mut loaded = assemble(spec.setup());
+        loaded.load(&snapshot, resume).expect("it is whole");
+        mixed(&mut loaded, 200)
+    };
+    let expected = mixed(&mut saved, 200);
+    assert_eq!(goes_on_with(Resume::ALL), expected);
+    assert_ne!(goes_on_with(Resume { scheduler: false, ..Resume::ALL }), expected);
+}
+
 /// A device in use: collection has run, some pages are partial, some were trimmed.
 fn used() -> (Spec, Device) {
     used_by(Spec::small())

@@ -136,24 +136,29 @@ fn whole(op: Op, page: u32) -> Request {
 #[derive(Default)]
 struct Naive {
     capacity: usize,
+    /// The last so many that were used are in the controller's memory, the others in the host's.
+    own: usize,
     entries: Vec<(u32, bool)>,
     hits: u64,
     misses: u64,
     write_backs: u64,
     batched: u64,
+    /// Entries that were written back and lay with the host.
+    read_for_updates: u64,
 }
 
 impl Naive {
     const PER_PAGE: u32 = 512;
 
-    fn new(capacity: usize) -> Naive {
-        Naive { capacity, ..Naive::default() }
+    fn new(own: u32, with_host: u32) -> Naive {
+        let capacity = (own + with_host) as usize;
+        Naive { capacity, own: own as usize, ..Naive::default() }
     }
 
-    /// How long it takes to have the entry of `page`, if the last `own` that were used are in the controller's memory.
-    fn wait(&self, page: u32, own: u32) -> Nanos {
+    /// How long it takes to have the entry of `page`.
+    fn wait(&self, page: u32) -> Nanos {
         match self.entries.iter().rev().position(|entry| entry.0 == page) {
-            Some(used_since) if used_since < own as usize => Nanos::ZERO,
+            Some(used_since) if used_since < self.own => Nanos::ZERO,
             Some(_) => ROUND_TRIP,
             None => READ + TRANSFER,
         }
@@ -174,12 +179,15 @@ impl Naive {
                     let (gone, differs) = self.entries.remove(0);
                     written = differs;
                     self.write_backs += u64::from(differs);
+                    self.read_for_updates += u64::from(differs && self.own < self.capacity);
                     let of = gone / Naive::PER_PAGE;
-                    let along =
-                        |entry: &&mut (u32, bool)| entry.0 / Naive::PER_PAGE == of && entry.1;
-                    for entry in self.entries.iter_mut().filter(along).filter(|_| differs) {
-                        entry.1 = false;
-                        self.batched += 1;
+                    // The new entry, which is not in the list yet, is the controller's.
+                    let held = (0..).zip(self.entries.iter_mut().rev());
+                    for (used_since, entry) in held.filter(|_| differs) {
+                        if entry.0 / Naive::PER_PAGE == of && std::mem::take(&mut entry.1) {
+                            self.batched += 1;
+                            self.read_for_updates += u64::from(used_since + 1 >= self.own);
+                        }
                     }
                 }
             }
@@ -246,7 +254,7 @@ fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
     for (own, with_host) in [(20, 0), (100, 0), (500, 0), (20, 80), (8, 492)] {
         let mut device = settled(PAGES, own, with_host);
         let cache = own + with_host;
-        let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.9), Naive::new(cache as usize));
+        let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.9), Naive::new(own, with_host));
         // What the pass over all pages left in memory.
         (PAGES - cache..PAGES).for_each(|page| _ = naive.uses(page, false));
         naive.misses = 0;
@@ -254,7 +262,7 @@ fn reads_of_a_zipf_load_hit_as_in_lru_and_take_as_long_as_they_must() {
         for _ in 0..READS {
             let page = zipf.page();
             let done = alone(&mut device, whole(Op::Read, page));
-            let waited = naive.wait(page, own);
+            let waited = naive.wait(page);
             naive.uses(page, false);
             assert_eq!(done.breakdown.translation, waited);
             assert_eq!(done.latency(), waited + READ + TRANSFER);
@@ -277,7 +285,7 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
     for (own, with_host) in [(1, 0), (3, 0), (40, 0), (400, 0), (8, 8), (8, 32), (100, 300)] {
         let mut device = settled(PAGES, own, with_host);
         let cache = own + with_host;
-        let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.7), Naive::new(cache as usize));
+        let (mut zipf, mut naive) = (Zipf::new(PAGES, 0.7), Naive::new(own, with_host));
         (PAGES - cache..PAGES).for_each(|page| _ = naive.uses(page, false));
         naive.misses = 0;
         let (before, erased) = (counts(&device), device.ftl_counts().gc_runs);
@@ -286,7 +294,7 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
             let (page, writes) = (zipf.page(), stream.below(3) == 0);
             let op = if writes { Op::Write } else { Op::Read };
             let done = alone(&mut device, whole(op, page));
-            let load = naive.wait(page, own);
+            let load = naive.wait(page);
             let (_, written) = naive.uses(page, writes);
             // Reading the old copy, then programming the new one.
             let write_back = Nanos(if written { READ.0 + PROGRAM.0 + 2 * TRANSFER.0 } else { 0 });
@@ -298,6 +306,8 @@ fn what_is_written_back_is_what_a_naive_table_writes_back() {
         let misses = counts.read_misses + counts.write_misses;
         assert_eq!((hits, misses), (naive.hits, naive.misses));
         assert_eq!((counts.write_backs, counts.batched), (naive.write_backs, naive.batched));
+        assert_eq!(counts.updates_from_host, naive.read_for_updates);
+        assert_eq!(counts.updates_from_host > 0, with_host > 0);
         assert_eq!(counts.programmed(), naive.write_backs);
         assert_eq!(counts.reads.iter().sum::<u64>(), naive.misses + naive.write_backs);
         assert!(naive.write_backs > 0 && (cache < 40 || naive.batched > 0));
@@ -408,6 +418,31 @@ fn entries_of_the_host_take_their_turn_on_the_link() {
     // In a packet of their own, 32 bytes at 3,938 MB/s.
     let mut device = lending(&[("host.link.interface", "pcie-3x4")]);
     assert_eq!(waits(&mut device, &[23, 8, 9]), [0, 709, 718]);
+}
+
+/// The controller can write back only what it holds: entries in the host's memory are read first, while the old copy of
+/// their translation page is read from flash.
+#[test]
+fn what_is_written_back_is_read_from_the_host_first() {
+    // What an update waits for: the old copy (50 us and 10 us of the bus), or what comes from the host.
+    for (sets, inputs) in [
+        (&[][..], 60_000),
+        (&[("ftl.mapping.host_memory_latency", "200us")], 200_000),
+        // Nine entries of eight bytes, a microsecond each.
+        (&[("ftl.mapping.host_memory_latency", "200us"), ("host.link.rate", "8MB/s")], 209_000),
+    ] {
+        let mut device = lending(sets);
+        closed_loop(&mut device, 1, (8..24).map(|page| request(Op::Write, page * 8, 8, 0)));
+        let before = counts(&device);
+        // The entry of page 8 leaves the host's memory. It differs from flash, and those of pages 9 to 23 go along with it,
+        // of which the host holds 9 to 16. Then the update is programmed (610 us), and the entry of page 0 read (60 us).
+        assert_eq!(waits(&mut device, &[0]), [inputs + 670_000]);
+        let found = counts(&device).since(&before);
+        assert_eq!((found.write_backs, found.batched, found.updates_from_host), (1, 15, 9));
+        // Page 9 is clean now.
+        assert_eq!(waits(&mut device, &[1]), [60_000]);
+        assert_eq!(counts(&device).since(&before).updates_from_host, 9);
+    }
 }
 
 /// Pages whose entry the host holds are not read ahead, since that would wait.

@@ -1,16 +1,18 @@
 //! Superblocks: amplification as the mean field has it for blocks of their size, writes at what dies can take while
 //! collection goes on, erases of whole superblocks, and superblocks that lack blocks.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use ftlab::device::{Device, assemble, power_up};
+use ftlab::device::{Device, assemble, assemble_with, power_up};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
-use ftlab::host::{Host, Op};
+use ftlab::host::{Advanced, Host, Op};
 use ftlab::image::Resume;
 use ftlab::nand::Kind;
-use ftlab::scheduler::Origin;
-use ftlab::units::{BlockId, DieId, Ppn, Tpn};
+use ftlab::scheduler::{Note, Origin, Probe};
+use ftlab::units::{BlockId, DieId, Nanos, Ppn, SimTime, Tpn};
 
 use crate::common::{ERASE, PROGRAM, READ, Spec, closed_loop, fill, on_demand, request};
 use crate::write_amplification::{STOP, mean_field, planes};
@@ -172,6 +174,56 @@ fn a_superblock_with_few_good_blocks_is_retired() {
     let losses = *device.ftl().life().expect("an erase may fail").losses();
     assert_eq!(losses.grown_bad, members / 2 + 1, "the good ones are out of use, and not bad");
     assert!(device.end_of_life().is_none());
+}
+
+/// Hears of dead dies.
+#[derive(Clone, Default)]
+struct Mourner(Rc<RefCell<Vec<(SimTime, u32)>>>);
+
+impl Probe for Mourner {
+    fn note(&mut self, at: SimTime, note: Note) {
+        if let Note::DieDied { die } = note {
+            self.0.borrow_mut().push((at, die.get()));
+        }
+    }
+}
+
+/// Reads find the deaths of a second each. Each is told when it is found, by its number on the flash, whether the rest of
+/// its group lives or not.
+#[test]
+fn each_death_is_told_once() {
+    for policy in ["all", "none"] {
+        let dying =
+            "[\"1s: die 0 dies\", \"2s: die 1 dies\", \"3s: die 3 dies\", \"3s: die 2 dies\"]";
+        let spec = planes(spec(), 24, 4, 300).set("ftl.superblock.policy", policy);
+        let spec = spec.set("nand.faults.schedule", dying);
+        let told = Mourner::default();
+        let mut device = assemble_with(spec.setup(), told.clone(), ());
+        fill(&mut device, 8, 0..spec.logical_pages(), 8);
+        let mut expected: Vec<(u64, BTreeSet<u32>)> = Vec::new();
+        for (second, dies) in [(1, &[0][..]), (2, &[1]), (3, &[2, 3])] {
+            let before = SimTime(second * 1_000_000_000);
+            while device.advance_until(before, &mut Vec::new()) != Advanced::Idle
+                && device.now() < before
+            {}
+            let reads = (0..spec.logical_pages())
+                .map(|page| request(Op::Read, u64::from(page) * 8, 8, page));
+            closed_loop(&mut device, 1, reads);
+            assert!(device.now() < before + Nanos(1_000_000_000));
+            expected.push((second, dies.iter().copied().collect()));
+        }
+        let told = told.0.borrow();
+        let in_second = |second| {
+            let all = told.iter().filter(|(at, _)| at.0 / 1_000_000_000 == second);
+            all.map(|&(_, die)| die).collect::<Vec<u32>>()
+        };
+        for (second, dies) in expected {
+            let found = in_second(second);
+            assert_eq!(found.len(), dies.len(), "{policy}: {told:?}");
+            assert_eq!(found.into_iter().collect::<BTreeSet<_>>(), dies, "{policy}: {told:?}");
+        }
+        assert_eq!(told.len(), 4);
+    }
 }
 
 /// Without parity the data of a dead die is lost, and its superblocks go on with three quarters of their blocks.

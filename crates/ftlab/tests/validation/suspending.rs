@@ -2,12 +2,15 @@
 //! nanosecond. The device is that of [`table`](crate::table): programs are suspended in 20 us, erases in 100 us, and resumed
 //! in 5 us. All times are in microseconds.
 
-use ftlab::nand::{Abilities, PauseCost};
+use ftlab::device::assemble;
+use ftlab::host::Op;
+use ftlab::nand::{Abilities, MultiPlane, PauseCost};
 use ftlab::scheduler::{
     Command, Kind, Origin, Pausable, PauseRule, PausedFor, ReadFirst, Scheduler, ServiceId,
 };
-use ftlab::units::Nanos;
+use ftlab::units::{Nanos, Ppn};
 
+use crate::common::{Spec, closed_loop, fill, request};
 use crate::table::{Set, Table, US, at, suspending};
 
 fn with(change: impl FnOnce(&mut PauseRule)) -> Set {
@@ -20,13 +23,21 @@ fn gc(kind: Kind) -> Command {
     Command::new(kind, Origin::Gc, ServiceId::JOURNAL.owner(0), at(0, 1, 0))
 }
 
-/// When a read at 100 is done, and a program for the host or for collection at 0.
-fn program_and_read(of: PausedFor, for_gc: bool) -> (u64, u64) {
+/// A program of a page of the map.
+fn of_map(page: Ppn) -> Command {
+    let mut program = Command::new(Kind::Program, Origin::Host, ServiceId::MAP.owner(0), page);
+    program.of_map = true;
+    program
+}
+
+fn of_host(page: Ppn) -> Command {
+    Command::new(Kind::Program, Origin::Host, ServiceId::WRITES.owner(0), page)
+}
+
+/// When a read at 100 is done, and a program at 0.
+fn program_and_read(of: PausedFor, program: Command) -> (u64, u64) {
     let mut table = Table::new(with(|rule| rule.of = of));
-    match for_gc {
-        true => table.put_as(0, "p", gc(Kind::Program)),
-        false => table.put(0, "p", Kind::Program, at(0, 1, 0)),
-    };
+    table.put_as(0, "p", program);
     let done = table.put(100, "r", Kind::Read, at(0, 0, 0)).done();
     let of = |name| done.iter().find(|(known, _)| *known == name).map(|&(_, at)| at).unwrap();
     (of("r"), of("p"))
@@ -43,9 +54,56 @@ fn operations_are_suspended_by_whose_they_are() {
         (PausedFor::Device, not, suspended),
         (PausedFor::Host, suspended, not),
     ] {
-        assert_eq!(program_and_read(of, false), host, "{of:?}");
-        assert_eq!(program_and_read(of, true), own, "{of:?}");
+        assert_eq!(program_and_read(of, of_host(at(0, 1, 0))), host, "{of:?}");
+        assert_eq!(program_and_read(of, gc(Kind::Program)), own, "{of:?}");
+        assert_eq!(program_and_read(of, of_map(at(0, 1, 0))), own, "{of:?}");
     }
+}
+
+/// One operation programs a page on each plane. It is the device's own if both are.
+#[test]
+fn an_operation_that_serves_the_host_too_is_not_the_devices_own() {
+    let when = |other: fn(Ppn) -> Command| {
+        let set = with(|rule| rule.of = PausedFor::Device);
+        let multi_plane = MultiPlane { program: true, ..MultiPlane::NONE };
+        let abilities = Abilities { multi_plane, ..set.abilities };
+        let mut table = Table::new(Set { planes: 2, abilities, ..set });
+        table.put_as(0, "x", of_host(at(0, 2, 0)));
+        table.put_as(1, "m", of_map(at(0, 1, 0))).put_as(1, "o", other(at(1, 1, 0)));
+        table.put(730, "r", Kind::Read, at(0, 0, 0)).done()
+    };
+    // x until 610, then buses until 630 and cells. Suspended 730-750, r until 810, resumed at 815, the other 500 until 1315.
+    assert_eq!(when(of_map), [("x", 610), ("r", 810), ("m", 1315), ("o", 1315)]);
+    // Or not: m and o until 1230.
+    assert_eq!(when(of_host), [("x", 610), ("m", 1230), ("o", 1230), ("r", 1290)]);
+}
+
+/// How often programs are suspended on a device that programs data and pages of its map, and collects nothing.
+fn suspended(mapping: &str, of: &str) -> u64 {
+    let spec = Spec::small().with(
+        "nand.blocks_per_plane = 200
+        scheduler.policy = read-first
+        scheduler.suspend = program-and-erase
+        scheduler.suspend_limit = 16",
+    );
+    let spec = spec.set("ftl.mapping.policy", mapping).set("scheduler.suspend_of", of).holding(800);
+    let spec = if mapping == "dftl" { spec.set("ftl.mapping.cache", "64B") } else { spec };
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..100, 8);
+    let requests = (0..300_u32).map(|tag| {
+        let (op, page) = if tag % 3 == 0 { (Op::Write, tag / 3) } else { (Op::Read, 99 - tag / 3) };
+        request(op, u64::from(page) * 8, 8, tag)
+    });
+    closed_loop(&mut device, 8, requests);
+    assert_eq!(device.ftl_counts().gc_runs, 0);
+    device.flash().overlaps().program_pauses
+}
+
+#[test]
+fn programs_of_the_map_are_the_devices_own() {
+    assert_eq!(suspended("page", "device"), 0, "all programs are the host's");
+    assert!(suspended("page", "host") > 0);
+    assert!(suspended("dftl", "device") > 0);
 }
 
 /// An erase, and reads that come one by one.

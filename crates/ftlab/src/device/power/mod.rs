@@ -276,6 +276,9 @@ pub fn power_up<P: Probe, C: Contents>(
     }
     end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);
     device.writes.update_due_map_pages::<{ skills::ALL }>(&mut device.base);
+    // A death may have been found just now.
+    let Base { kernel, services, .. } = &mut device.base;
+    services.collector.rebuild::<{ skills::ALL }>(kernel);
     crate::ftl::image::wake_planes(&mut device.base.kernel.ftl);
     device.base.relieve::<{ skills::ALL }>();
     let recovered = Recovered {

@@ -3,11 +3,13 @@
 use crate::cache::SlotId;
 use crate::device::base::Base;
 use crate::device::read::Gathering;
-use crate::device::write::Writes;
+use crate::device::services::Services;
+use crate::device::write::{Writes, end_of_life};
 use crate::device::{Contents, Movement, Place, read};
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::map_cache::{Ready, Seeker};
+use crate::host::HostRead;
 use crate::scheduler::{CommandId, Probe, Spent};
 use crate::units::{Lpn, Nanos, PageSpan, PlaneId, RequestId, SectorMask};
 
@@ -28,16 +30,20 @@ impl Writes {
         finds
     }
 
-    /// The entry of a page has come from the host's memory.
-    pub(in crate::device) fn entry_came(
+    /// Entries of the map have come from the host's memory.
+    pub(in crate::device) fn entries_came(
         &mut self,
-        page: Lpn,
+        what: HostRead,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if let Some(map) = &mut on.services.map {
-            map.came_from_host(page);
+        let Base { kernel, services: Services { map, collector, .. }, .. } = on;
+        let Some(map) = map else { return };
+        match what {
+            HostRead::Entry(page) => map.came_from_host(page),
+            HostRead::Changed(of, _) => map.changed_entries_came(of, kernel, collector),
         }
         self.go_on_with_entries(on);
+        end_of_life::begin_after_given_up(self, on);
     }
 
     /// Updates the translation pages that collection, trims and writes have made stale.

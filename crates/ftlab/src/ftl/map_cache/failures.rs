@@ -33,6 +33,7 @@ impl MapCache {
         let failed = on.flash.command(failed);
         let Command { origin, owner, page, units, codewords, .. } = *failed;
         let mut program = Command::new(Kind::Program, origin, owner, page);
+        program.of_map = true;
         program.set_cost(failed.cost());
         (program.units, program.codewords) = (units, codewords);
         match on.ftl.is_read_only() {

@@ -8,7 +8,7 @@
 //!
 //! A translation page is updated because of an evicted entry, of pages that garbage
 //! collection moved, or of a trim. Its old copy is read, and the new one is placed and programmed
-//! as any page. If another update is requested meanwhile, the translation page is updated once
+//! as any page. Entries that differ from flash and lie in the host's memory are read from there meanwhile. If another update is requested meanwhile, the translation page is updated once
 //! more. During an update the whole translation page is in memory, so a look-up of one of its
 //! entries waits at most until the old copy is read. An update waits for room, but never for
 //! another update or a fetch, and nothing that makes room waits for an update. This avoids
@@ -49,6 +49,8 @@ pub(crate) struct MapCache {
     by_page: NumberMap<Lpn, Handle<Fetch>>,
     map_reads: NumberMap<Tpn, MapRead>,
     updates: NumberMap<Tpn, Update>,
+    /// Updates that are to read so many entries from the host's memory.
+    host_reads: VecDeque<(Tpn, u32)>,
     /// Programs that wait for a place.
     stalled: Stalled,
     /// The next steps, in order.
@@ -108,6 +110,7 @@ impl MapCache {
             by_page: NumberMap::default(),
             map_reads: NumberMap::default(),
             updates: NumberMap::default(),
+            host_reads: VecDeque::new(),
             stalled: Stalled::new(pools),
             todo: VecDeque::new(),
         }
@@ -172,6 +175,12 @@ impl MapCache {
         if let Some(&fetch) = self.by_page.get(&page) {
             self.is_fetched(fetch);
         }
+    }
+
+    /// The next update that is to read entries from the host's memory, and how many. All come at once: call
+    /// [`changed_entries_came`](Self::changed_entries_came).
+    pub fn next_host_read(&mut self) -> Option<(Tpn, u32)> {
+        self.host_reads.pop_front()
     }
 
     /// Looks up the entry of a page. Returns false if `who` has to wait for it. It may then be ready

@@ -46,6 +46,7 @@ impl MapCache {
         }
         let owner = MapCommand::Update(of).owner();
         let mut program = Command::new(Kind::Program, Origin::Host, owner, Ppn::new(0));
+        program.of_map = true;
         program.units = on.ftl.geometry().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
         if let Some(cost) = regulation::cost_of_map(&on.ftl) {

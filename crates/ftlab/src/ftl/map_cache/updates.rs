@@ -57,10 +57,13 @@ impl MapCache {
         on: &mut Kernel<impl Probe, impl FlashContents>,
         gc: &mut Collector,
     ) {
-        if let Some(map) = map_pages::map_on_flash_mut(&mut on.ftl) {
-            map.update(of);
+        let map = map_pages::map_on_flash_mut(&mut on.ftl);
+        let with_host = map.map_or(0, |map| map.update(of));
+        let mut reads = self.read_map(of, cause, MapCommand::Update(of).owner(), on);
+        if with_host > 0 {
+            self.host_reads.push_back((of, with_host));
+            reads += 1;
         }
-        let reads = self.read_map(of, cause, MapCommand::Update(of).owner(), on);
         let content = Queue::default();
         self.updates.insert(of, Update { cause, reads, content, room, again: None });
         if reads == 0 {
@@ -79,15 +82,10 @@ impl MapCache {
         let Command { kind, page: first, found: CellFindings { failed, .. }, .. } =
             *on.flash.command(id);
         if kind != Kind::Program {
-            let Some(update) = self.updates.get_mut(&of) else { return Progress::Waits };
-            update.reads -= 1;
-            if update.reads > 0 {
-                return Progress::Waits;
-            }
-            let content = std::mem::take(&mut update.content);
-            self.program_map(of, on, gc);
-            self.all_fetched(content);
-            return Progress::Read;
+            return match self.input_came(of, on, gc) {
+                true => Progress::Read,
+                false => Progress::Waits,
+            };
         }
         if failing::program_fails::<{ skills::ALL }>(first, failed, &mut on.contents, &mut on.ftl) {
             self.program_again(of, id, on, gc);
@@ -101,6 +99,35 @@ impl MapCache {
         }
         self.there_is_room(update.room);
         Progress::Written
+    }
+
+    /// The entries of a translation page that an update reads from the host's memory have come.
+    pub fn changed_entries_came(
+        &mut self,
+        of: Tpn,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) {
+        self.input_came(of, on, gc);
+    }
+
+    /// A read of an update is done. After the last one the whole translation page is in memory, and is programmed. Returns
+    /// whether that was it.
+    fn input_came(
+        &mut self,
+        of: Tpn,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+        gc: &mut Collector,
+    ) -> bool {
+        let Some(update) = self.updates.get_mut(&of) else { return false };
+        update.reads -= 1;
+        if update.reads > 0 {
+            return false;
+        }
+        let content = std::mem::take(&mut update.content);
+        self.program_map(of, on, gc);
+        self.all_fetched(content);
+        true
     }
 
     /// Updates the translation pages that garbage collection, trims and writes made stale.

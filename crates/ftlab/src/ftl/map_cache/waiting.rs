@@ -90,7 +90,7 @@ pub(super) struct MapRead {
 #[derive(Clone, Debug)]
 pub(super) struct Update {
     pub cause: Cause,
-    /// Outstanding reads of its old copy. After them, the whole translation page is in memory.
+    /// Outstanding reads of its old copy and of the host's memory. After them, the whole translation page is in memory.
     pub reads: u32,
     /// Fetches that wait for an entry of it.
     pub content: Queue<Fetch>,

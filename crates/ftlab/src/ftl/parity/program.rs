@@ -140,6 +140,7 @@ impl Stripes {
         program.units = self.layout.volume().units_per_page();
         program.codewords = on.flash.bus().page_codewords();
         program.mode = on.ftl.mode_of::<{ skills::ALL }>(stripe.block);
+        program.of_map = on.ftl.blocks.stream(stripe.block).is_of_map();
         self.under_way[stripe.block.at()] += 1;
         on.contents.change(FlashChange::Parity(ParityChange::Programmed(stripe, at)));
         Some(on.flash.prepare(program))

@@ -101,7 +101,7 @@ impl Ftl {
             let (stripe, _) = stripes.layout.stripe_of(at);
             stripes.parity_of(stripe, known).is_none() || stripes.is_exposed(stripe, known)
         };
-        valid.filter(|&at| is_exposed(at)).count() as u64
+        valid.filter(|&at| self.is_of_host(at) && is_exposed(at)).count() as u64
     }
 
     fn blocks_in_use(&self) -> impl Iterator<Item = BlockId> + '_ {

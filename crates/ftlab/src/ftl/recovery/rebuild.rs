@@ -83,6 +83,7 @@ pub(crate) fn recover(
     go_to_work(&left.used, &left.giving_up, &mut plan, ftl);
     give_dead_dies_up(&dead, ftl);
     plan.stripes = parity::come_up(&half_erased, ftl);
+    parity::rebuild::find_exposed(ftl);
     recover_map_on_flash(&left.stale_map, &left.lay, &mut plan, ftl);
     snapshot::give_up_checkpoint(ftl);
     let pages = (0..ftl.logical_pages).map(Lpn::new);
@@ -103,8 +104,9 @@ fn give_dead_dies_up(dead: &[DieId], ftl: &mut Ftl) {
     }
     dead.iter().for_each(|&die| deaths::die_died(die, ftl));
     life::recount_losses(ftl);
-    // Nothing is in flight that would have to go elsewhere.
+    // Nothing is in flight that would have to go elsewhere, and nobody watches yet.
     dies::has_news_of_death(ftl);
+    dies::take_found_dead(ftl);
 }
 
 /// A planted bug: the pages of an incomplete cycle count if they are on flash.

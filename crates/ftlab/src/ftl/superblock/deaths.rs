@@ -22,6 +22,14 @@ impl Ftl {
         }
     }
 
+    /// Whether a die of the flash is known to be dead.
+    fn is_known_dead(&self, die: DieId) -> bool {
+        match self.features.members() {
+            None => dies::is_dead(die, self),
+            Some(members) => members.is_dead(die),
+        }
+    }
+
     /// Whether blocks may skip pages, because stripes have lost all their dies but one, or all but bad blocks of one.
     pub(crate) fn leaves_pages_out(&self) -> bool {
         let Some(members) = self.features.members() else { return false };
@@ -44,19 +52,23 @@ impl Ftl {
     }
 }
 
-/// Valid pages on dead dies of groups that go on, if no parity can compute them.
+/// Valid pages of the host on dead dies of groups that go on, if no parity can compute them.
 pub(in crate::ftl) fn pages_on_dead_members(ftl: &Ftl) -> u64 {
     let no_parity = |members: &&Members| members.any_dead() && !members.span().has_parity;
     let Some(members) = ftl.features.members().filter(no_parity) else { return 0 };
     let alive = (0..ftl.geometry.blocks()).map(BlockId::new).filter(|&block| ftl.is_in_use(block));
     let valid = alive.flat_map(|block| ftl.blocks.valid_pages(&ftl.geometry, block));
-    valid.filter(|&at| members.is_dead(members.flash().die_of_page(at))).count() as u64
+    let dead = valid.filter(|&at| members.is_dead(members.flash().die_of_page(at)));
+    dead.filter(|&at| ftl.is_of_host(at)).count() as u64
 }
 
 /// A die was found dead.
 #[cold]
 pub(crate) fn die_died(die: DieId, ftl: &mut Ftl) {
     life::begin_after_death(ftl);
+    if !ftl.is_known_dead(die) {
+        ftl.health.found_dead.push(die);
+    }
     match ftl.features.superblock {
         None => dies::filled_die_died(die, ftl),
         Some(_) => member_died(die, ftl),

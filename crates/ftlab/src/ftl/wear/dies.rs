@@ -53,8 +53,16 @@ impl Ftl {
     #[must_use]
     pub fn pages_on_dead_dies(&self) -> u64 {
         let planes = self.dead_dies().iter().flat_map(|&die| planes_of(die, &self.geometry));
-        let gone: u64 = planes.map(|plane| valid_on(plane, self)).sum();
+        let blocks = planes.flat_map(|plane| blocks_of(plane, self));
+        let valid = blocks.flat_map(|block| self.blocks.valid_pages(&self.geometry, block));
+        let gone = valid.filter(|&at| self.is_of_host(at)).count() as u64;
         gone + superblock::deaths::pages_on_dead_members(self)
+    }
+
+    /// Whether a valid page is the host's, and no page of a map on flash.
+    pub(in crate::ftl) fn is_of_host(&self, at: Ppn) -> bool {
+        let Some(map) = self.map.mapping.dftl() else { return true };
+        self.owner_of(at).is_some_and(|page| !map.is_of_map(page))
     }
 }
 
@@ -81,6 +89,11 @@ pub(crate) fn homeless_pools(ftl: &Ftl) -> impl Iterator<Item = u32> + use<> {
 #[inline]
 pub(crate) fn has_news_of_death(ftl: &mut Ftl) -> bool {
     std::mem::take(&mut ftl.health.death_is_news)
+}
+
+/// Takes the dies of the flash that were found dead since the last call, in that order.
+pub(crate) fn take_found_dead(ftl: &mut Ftl) -> Vec<DieId> {
+    std::mem::take(&mut ftl.health.found_dead)
 }
 
 /// Handles the death of a die, as the FTL sees dies. With superblocks this is a group of dies,
@@ -198,8 +211,7 @@ pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     let (Some(pages), Some(life)) = (pages.min(), &mut ftl.health.life) else { return };
     let more = life.drain_on(planes, pages);
     if !ftl.health.read_only {
-        ftl.space.thresholds = ftl.space.thresholds.raised_by(more);
-        ftl.space.triggers = ftl.space.triggers.raised_by(more);
+        ftl.space.keep_back(more);
     }
 }
 

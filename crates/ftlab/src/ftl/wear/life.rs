@@ -379,8 +379,7 @@ pub(in crate::ftl) fn begin_after_death(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life_after_death.take() else { return };
     let shrinks = ftl.features.superblock.is_some();
     let kept_back = kept_back(&ftl.geometry, life.drain_pages, shrinks);
-    ftl.space.thresholds = ftl.space.thresholds.raised_by(kept_back);
-    ftl.space.triggers = ftl.space.triggers.raised_by(kept_back);
+    ftl.space.keep_back(kept_back);
     ftl.health.life = Some(life);
 }
 

@@ -4,6 +4,7 @@
 use super::Dispatcher;
 use crate::engine::skills;
 use crate::nand::{Cells, Register};
+use crate::scheduler::command::CommandId;
 use crate::scheduler::event::Event;
 use crate::scheduler::pause::{Pausable, Paused};
 use crate::scheduler::probe::Probe;
@@ -36,7 +37,7 @@ impl<P: Probe> Dispatcher<P> {
         let rule = &self.array.rules.pause;
         let station = &self.array.stations[die.at()];
         let cells = station.die.cells();
-        let is_own = station.in_cells.is_some_and(|first| self.array.commands[first].is_gc());
+        let is_own = station.in_cells.is_some_and(|first| self.is_own(first));
         let held =
             if station.suspension.times == 0 { Nanos::ZERO } else { station.suspension.held };
         let is_short = self.array.is_short_of_space(self.array.die_of::<{ skills::ALL }>(die));
@@ -82,6 +83,14 @@ impl<P: Probe> Dispatcher<P> {
             _ => self.overlaps.program_pauses += 1,
         }
         self.watch.pause(&self.array, first, from, at);
+    }
+
+    /// Whether an operation is the device's own. If it programs pages of the map and of the host on several planes, it
+    /// isn't.
+    fn is_own(&self, first: CommandId) -> bool {
+        let commands = &self.array.commands;
+        let mut all = std::iter::successors(Some(first), |&id| commands[id].ticket.next);
+        all.all(|id| commands[id].is_own())
     }
 
     /// Resumes the suspended operation of a die.

@@ -34,14 +34,16 @@ impl<P: Probe> Flash<P> {
             lines: _,
             // Empty at rest.
             page_order: _,
-            // What is free is told with each read.
-            shortage: _,
+            shortage,
             apart: _,
             plant: _,
         } = array;
         let Datasheet { geometry: _, timing, flat: _, bus: _, abilities: _, settled: _ } = sheet;
         out.nested(|out| timing.native.save(out));
-        out.nested(|out| scheduler.save(out));
+        out.nested(|out| {
+            scheduler.save(out);
+            shortage.iter().for_each(|shortage| shortage.save(out));
+        });
         cells.save(out);
     }
 
@@ -51,10 +53,13 @@ impl<P: Probe> Flash<P> {
         from: &mut ImageReader<'_>,
         resume: Resume,
     ) -> Result<(), Damage> {
-        let Dispatcher { array: FlashArray { sheet, cells, .. }, scheduler, .. } =
+        let Dispatcher { array: FlashArray { sheet, cells, shortage, .. }, scheduler, .. } =
             &mut self.dispatcher;
         take_up(from, resume.timing, |from| sheet.timing.native.load(from))?;
-        take_up(from, resume.scheduler, |from| scheduler.load(from))?;
+        take_up(from, resume.scheduler, |from| {
+            scheduler.load(from)?;
+            shortage.iter_mut().try_for_each(|shortage| shortage.load(from))
+        })?;
         cells.take_up(from)
     }
 }

@@ -6,7 +6,7 @@ use ftlab::ftl::mapping::dftl::DemandCounts;
 use ftlab::host::{Advanced, Host, Op, Outcome};
 use ftlab::nand::{Fault, FaultSpot, Scheduled};
 use ftlab::scheduler::{Kind, Origin};
-use ftlab::units::{Nanos, Ppn, SimTime, Tpn};
+use ftlab::units::{DieId, Lpn, Nanos, Ppn, SimTime, Tpn};
 use proptest::prelude::*;
 
 use super::bench::Bench;
@@ -54,6 +54,9 @@ proptest! {
         prop_assert!(checked.is_ok(), "{}", checked.unwrap_err());
     }
 }
+
+/// When a die dies.
+const DEATH: Nanos = Nanos(1_000_000_000);
 
 /// Pages of 2 KiB, and the time of one on the bus. A translation page has 512 entries.
 const SECTORS: u32 = 4;
@@ -166,4 +169,40 @@ fn failing_at(page: Option<u32>, at: Nanos) -> Spec {
     let last = spec.geometry().physical_pages() / spec.geometry().units_per_page() - 1;
     let fault = Fault::Unreadable(FaultSpot::Page(page.unwrap_or(last)));
     failing::scheduled(spec, &[Scheduled { at, fault }])
+}
+
+/// Beside one dead die, a mirror protects nothing. What counts is the pages of the host, without those of the map.
+#[test]
+fn pages_of_the_map_are_not_the_hosts() {
+    let spec = striped(Spec::small(), 2, 1, 2).set(BLOCKS, 24);
+    let spec = failing::scheduled(spec, &[Scheduled { at: DEATH, fault: Fault::DieDies(0) }]);
+    let spec = on_demand::cached(spec, 8).holding(96);
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..96, 8);
+    while device.advance_until(SimTime(DEATH.0), &mut Vec::new()) == Advanced::Completed {}
+    closed_loop(&mut device, 1, (0..96).map(|page| request(Op::Read, page * 8, 8, 0)));
+    assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(0)]);
+    assert!(device.ftl().map_on_flash().is_some_and(|map| map.counts().programmed() > 0));
+    assert_eq!(device.ftl().unprotected_pages(), 96);
+}
+
+/// The same for pages on a dead die, with and without superblocks, without parity.
+#[test]
+fn pages_of_the_map_on_a_dead_die_are_not_the_hosts() {
+    for policy in ["none", "all"] {
+        let spec = Spec::small().set("nand.channels", 2).set("ftl.placement.policy", "dynamic");
+        let spec = spec.set("ftl.superblock.policy", policy).set(BLOCKS, 24);
+        let mut device = assemble(on_demand::cached(spec, 8).holding(96).setup());
+        fill(&mut device, 1, 0..96, 8);
+        let die_of = |page, device: &Device| {
+            let at = device.ftl().look_up(page).expect("it is written");
+            device.flash().geometry().die_of_page(at)
+        };
+        let map = device.ftl().map_on_flash().expect("the map is on flash");
+        let dead = die_of(map.pages_of(Tpn::new(0)).next().expect("it has pages"), &device);
+        device.kill_die(dead);
+        let lost = (0..96).map(Lpn::new).filter(|&page| die_of(page, &device) == dead).count();
+        assert!(lost > 0);
+        assert_eq!(device.ftl().pages_on_dead_dies(), lost as u64, "{policy}");
+    }
 }

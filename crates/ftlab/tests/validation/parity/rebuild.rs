@@ -1,6 +1,6 @@
 //! Rebuilding after a death: afterwards a second one loses nothing, and the time it takes can be calculated.
 
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, assemble, power_up};
 use ftlab::ftl::parity::ParityCounts;
 use ftlab::host::{Advanced, Host, Op};
 use ftlab::nand::{Fault, Scheduled};
@@ -125,6 +125,38 @@ fn without_room_it_gives_up() {
     assert!(counts.exposed < since && (counts.exposed.0 as f64) > since.0 as f64 * 0.9);
 }
 
+/// A die dies unnoticed, and power-up finds it. From then on data is exposed: for good, or until it is rebuilt.
+#[test]
+fn a_death_that_power_up_finds_counts_from_then_on() {
+    const MINUTE: Nanos = Nanos(60_000_000_000);
+    let died = |rebuild| {
+        let spec = group(4, &[(FIRST, 0)], rebuild).set("ftl.recovery.policy", "scan").filled(30);
+        let mut device = assemble(spec.setup());
+        fill(&mut device, 8, 0..spec.logical_pages(), spec.sectors_per_page());
+        while device.advance_until(SimTime(FIRST.0), &mut Vec::new()) == Advanced::Completed {}
+        assert!(device.ftl().dead_dies_on_flash().is_empty(), "nobody has noticed");
+        let (mut device, _) = power_up(spec.setup(), (), device.cut_power()).expect("its remains");
+        assert_eq!(device.ftl().dead_dies_on_flash(), [DieId::new(0)]);
+        let (ready, mut whole_after) = (device.now(), None);
+        for millisecond in 1..=60_000 {
+            let until = ready + Nanos(millisecond * 1_000_000);
+            while device.advance_until(until, &mut Vec::new()) == Advanced::Completed {}
+            if whole_after.is_none() && device.ftl().unprotected_pages() == 0 {
+                whole_after = Some(until - ready);
+            }
+        }
+        assert_eq!(device.now(), ready + MINUTE);
+        (counts(&device), whole_after)
+    };
+    let (counts, whole_after) = died("off");
+    assert_eq!((counts.exposed, counts.restored, whole_after), (MINUTE, 0, None));
+    let (counts, whole_after) = died("on");
+    let whole_after = whole_after.expect("everything was rebuilt");
+    println!("{counts:?}, {whole_after:?}");
+    assert!(counts.restored > 0);
+    assert!(counts.exposed.0.abs_diff(whole_after.0) < 2_000_000, "since power-up");
+}
+
 /// A page of each stripe, data or parity, lay on the dead die. Each of the D data pages costs one read, D / N of them are
 /// computed by N - 1 reads instead, and the new stripes have a parity for N - 2 pages.
 #[test]
@@ -177,6 +209,41 @@ fn the_rebuild_takes_the_time_of_its_reads_and_programs() {
         let took = counts.exposed.0 as f64;
         println!("{width} dies: {took} for {calculated}, {:.3}", took / calculated);
         assert!(took >= calculated && took < calculated * 1.02, "{width} dies");
+    }
+}
+
+/// A slow DRAM alone decides: each page that is copied comes in and leaves again. One that is computed comes in as the N - 1
+/// others of its stripe, and leaves once.
+#[test]
+fn behind_a_slow_dram_each_page_leaves_once() {
+    // A page of 4 KiB crosses in 1024 us.
+    const CROSSING: f64 = 1_024_000.0;
+    for width in [4_u32, 6] {
+        let spec = group(width, &[(FIRST, 0)], "on").set("controller.dram.bandwidth", "4MB/s");
+        let pages = 6 * spec.shape().pages_per_block * (width - 1);
+        let spec = spec.set("ftl.gc.copies_in_flight", 16 * width).holding(pages);
+        let sectors = spec.sectors_per_page();
+        let mut device = assemble(spec.setup());
+        fill(&mut device, 64, 0..pages, sectors);
+        assert!(device.now() < SimTime(FIRST.0), "{width} dies: {:?}", device.now());
+        while device.advance_until(SimTime(FIRST.0), &mut Vec::new()) == Advanced::Completed {}
+        let read = |at| request(Op::Read, u64::from(at * sectors), sectors, at);
+        for page in 0..pages {
+            if device.ftl().dead_dies_on_flash().is_empty() {
+                closed_loop(&mut device, 1, [read(page)]);
+            }
+        }
+        while device.advance_until(SimTime::FOREVER, &mut Vec::new()) != Advanced::Idle {}
+        let counts = counts(&device);
+        assert_eq!(counts.restored_pages, u64::from(pages));
+        let computed = counts.reads / u64::from(width - 1);
+        let crossings = 2 * (u64::from(pages) - computed) + u64::from(width) * computed;
+        // Nothing crosses between two superblocks, while one is erased.
+        let of_erases = (5 * crate::common::ERASE.0) as f64;
+        let calculated = crossings as f64 * CROSSING + of_erases;
+        let took = counts.exposed.0 as f64;
+        println!("{width} dies: {took} for {calculated}, {:.4}", took / calculated);
+        assert!(took >= calculated * 0.99 && took < calculated * 1.03, "{width} dies");
     }
 }
 

@@ -35,6 +35,17 @@ pub struct Evicted {
     pub page: Lpn,
     /// Whether it differed from flash.
     pub dirty: bool,
+    /// Whether it lay in the host's memory.
+    pub with_host: bool,
+}
+
+/// Entries that became clean.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cleaned {
+    /// How many.
+    pub entries: u32,
+    /// How many of them lie in the host's memory.
+    pub with_host: u32,
 }
 
 /// The entries of the map that are in memory.
@@ -81,7 +92,7 @@ impl CachedTable {
 
     /// Whether some entries lie in the host's memory when all memory is full.
     #[inline]
-    fn uses_host(&self) -> bool {
+    pub fn uses_host(&self) -> bool {
         self.own < self.capacity
     }
 
@@ -162,12 +173,12 @@ impl CachedTable {
         let own_is_full = self.held() >= self.own;
         let (place, evicted) = match self.oldest {
             Some(oldest) if self.held() == self.capacity => {
-                let &CachedEntry { page: left, dirty, .. } = &self.entries[oldest.at()];
+                let &CachedEntry { page: left, dirty, with_host, .. } = &self.entries[oldest.at()];
                 self.clean(oldest);
                 self.unlink(oldest);
                 self.index[left.at()] = 0;
                 self.entries[oldest.at()] = fresh;
-                (oldest, Some(Evicted { page: left, dirty }))
+                (oldest, Some(Evicted { page: left, dirty, with_host }))
             }
             _ => {
                 self.entries.push(fresh);
@@ -209,13 +220,13 @@ impl CachedTable {
         true
     }
 
-    /// Makes all entries of a translation page clean, since they are written with it. Returns how
-    /// many were dirty.
-    pub fn clean_all(&mut self, of: Tpn) -> u32 {
-        let mut cleaned = 0;
+    /// Makes all entries of a translation page clean, since they are written with it.
+    pub fn clean_all(&mut self, of: Tpn) -> Cleaned {
+        let mut cleaned = Cleaned::default();
         while let Some(place) = self.dirty[of.at()] {
             self.clean(place);
-            cleaned += 1;
+            cleaned.entries += 1;
+            cleaned.with_host += u32::from(self.entries[place.at()].with_host);
         }
         cleaned
     }

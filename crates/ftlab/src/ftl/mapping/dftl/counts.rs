@@ -57,6 +57,9 @@ counters! {
         write_misses: u64, unit "look-ups", at "translation/write_misses", compared lower "map, misses of writes";
         /// Look-ups that found the entry in the host's memory, from where it was read.
         from_host: u64, unit "look-ups", at "translation/host_memory_reads", label "entries read from the host's memory", compared lower if any "map, reads of host memory";
+        /// Entries that differed from flash and lay in the host's memory, from where they were read because their translation
+        /// page was updated.
+        updates_from_host: u64, unit "entries", at "translation/host_memory_update_reads", label "entries read from the host's memory to be written back", compared lower if any "map, reads of host memory for updates";
         /// Misses that read nothing themselves, because their entry was being fetched, or their translation page read or
         /// updated, for others.
         shared: u64, unit "look-ups", at "translation/shared_misses";

@@ -25,11 +25,12 @@
 
 mod cached;
 mod counts;
+mod with_host;
 
 #[cfg(test)]
 mod tests;
 
-pub use cached::{CachedTable, Evicted};
+pub use cached::{CachedTable, Cleaned, Evicted};
 pub use counts::{Cause, DemandCounts};
 
 use std::collections::VecDeque;
@@ -114,11 +115,13 @@ pub struct Dftl {
     cached: CachedTable,
     /// By translation page: whether it waits to be updated, because it lacks a change that no
     /// entry in memory holds.
-    stale: Vec<bool>,
+    stale: Box<[bool]>,
+    /// By translation page: entries that its next update reads from the host's memory. Empty if there is none.
+    owed: Box<[u32]>,
     /// By translation page: whether a new copy of it is on its way to flash.
-    leaving: Vec<bool>,
+    leaving: Box<[bool]>,
     /// By plane: translation pages that its garbage collection made stale.
-    touched: Vec<Vec<Tpn>>,
+    touched: Box<[Vec<Tpn>]>,
     /// Translation pages that are to be updated now.
     due: VecDeque<(Tpn, Cause)>,
     /// By translation page: whether it stays in memory as a whole because it can no longer be
@@ -152,6 +155,7 @@ impl Policy for Dftl {
             cached,
             // Nothing is stale or in flight at rest.
             stale: _,
+            owed: _,
             leaving: _,
             touched: _,
             due: _,
@@ -219,9 +223,10 @@ impl Dftl {
         Dftl {
             table: PageMap::new(layout.end()),
             cached: CachedTable::new(entries, logical_pages, per_page),
-            stale: vec![false; count as usize],
-            leaving: vec![false; count as usize],
-            touched: vec![Vec::new(); geometry.planes() as usize],
+            stale: vec![false; count as usize].into(),
+            owed: Box::default(),
+            leaving: vec![false; count as usize].into(),
+            touched: vec![Vec::new(); geometry.planes() as usize].into(),
             due: VecDeque::new(),
             kept: Vec::new(),
             loading: false,
@@ -229,14 +234,6 @@ impl Dftl {
             stored: vec![0; stored],
             layout,
         }
-    }
-
-    /// The same map with room for so many further entries in the host's memory.
-    #[must_use]
-    pub fn with_host_memory(mut self, entries: u32) -> Dftl {
-        let Layout { host_pages, .. } = self.layout;
-        self.cached = self.cached.with_host_memory(entries, host_pages);
-        self
     }
 
     /// Returns the counts so far.
@@ -306,22 +303,17 @@ impl Dftl {
         if hit { LookUp::Hit } else { LookUp::Miss(self.take_in(page)) }
     }
 
-    /// Looks up an entry that lies in the host's memory, from where it moves to the controller's.
-    pub(crate) fn take_from_host(&mut self, page: Lpn) {
-        self.counts.from_host += 1;
-        self.cached.used(page);
-    }
-
     /// Inserts an entry. Returns the translation page that has to be written for the evicted entry.
     fn take_in(&mut self, page: Lpn) -> Option<Tpn> {
-        let Evicted { page: left, dirty } = self.cached.insert(page)?;
+        let Evicted { page: left, dirty, with_host } = self.cached.insert(page)?;
         self.counts.evicted += 1;
         if !dirty || self.keeps_entry(left) {
             return None;
         }
         let of = self.page_of(left);
         self.counts.write_backs += 1;
-        self.counts.batched += u64::from(self.cached.clean_all(of));
+        self.owes(of, u32::from(with_host));
+        self.counts.batched += u64::from(self.clean_all(of));
         self.stale[of.at()] = true;
         Some(of)
     }
@@ -387,14 +379,18 @@ impl Dftl {
         None
     }
 
-    /// Begins the update of a translation page. It will hold the present entries of the map.
-    pub(crate) fn update(&mut self, of: Tpn) {
-        self.counts.batched += u64::from(self.cached.clean_all(of));
+    /// Begins the update of a translation page. It will hold the present entries of the map. Returns how many of them are
+    /// first read from the host's memory.
+    pub(crate) fn update(&mut self, of: Tpn) -> u32 {
+        self.counts.batched += u64::from(self.clean_all(of));
+        let owed = self.take_owed(of);
+        self.counts.updates_from_host += u64::from(owed);
         self.stale[of.at()] = false;
         self.leaving[of.at()] = true;
         if verify::ON {
             self.note_stored(of);
         }
+        owed
     }
 
     /// The new copy of a translation page is on flash, or is given up.
@@ -421,7 +417,8 @@ impl Dftl {
         self.kept.resize(self.layout.count as usize, false);
         self.kept[of.at()] = true;
         self.stale[of.at()] = false;
-        self.cached.clean_all(of);
+        self.clean_all(of);
+        self.take_owed(of);
     }
 
     /// Whether a translation page is kept in memory as a whole, for good.
@@ -475,10 +472,9 @@ impl Dftl {
     pub(in crate::ftl) fn not_on_flash(&self) -> Vec<Tpn> {
         let dirty =
             self.cached.by_use().filter(|&(_, dirty)| dirty).map(|(page, _)| self.page_of(page));
-        let numbered =
-            |marks| (0..).map(Tpn::new).zip(marks).filter(|&(_, &mark): &(_, &bool)| mark);
-        let marked = numbered(&self.stale).chain(numbered(&self.kept));
-        let mut all: Vec<Tpn> = dirty.chain(marked.map(|(of, _)| of)).collect();
+        let marks = (0..).map(Tpn::new).zip(&self.stale).chain((0..).map(Tpn::new).zip(&self.kept));
+        let marked = marks.filter(|&(_, &mark)| mark).map(|(of, _)| of);
+        let mut all: Vec<Tpn> = dirty.chain(marked).collect();
         all.sort_unstable();
         all.dedup();
         all

@@ -67,6 +67,8 @@ struct Naive {
     stale: BTreeSet<u32>,
     touched: [BTreeSet<u32>; 2],
     due: BTreeSet<u32>,
+    /// By translation page: entries that were cleaned while they lay with the host, and that no update has read.
+    owed: [u64; 3],
     counts: DemandCounts,
 }
 
@@ -81,6 +83,7 @@ impl Naive {
             stale: BTreeSet::new(),
             touched: Default::default(),
             due: BTreeSet::new(),
+            owed: [0; 3],
             counts: DemandCounts::default(),
         }
     }
@@ -94,31 +97,35 @@ impl Naive {
         let all = of * PER_PAGE..((of + 1) * PER_PAGE).min(PAGES);
         all.for_each(|page| self.flash[page as usize] = self.map[page as usize]);
         self.clean(of);
+        self.counts.updates_from_host += std::mem::take(&mut self.owed[of as usize]);
         self.stale.remove(&of);
     }
 
     fn clean(&mut self, of: u32) {
-        for entry in self.entries.iter_mut().filter(|entry| entry.0 / PER_PAGE == of && entry.1) {
-            entry.1 = false;
-            self.counts.batched += 1;
+        for at in 0..self.entries.len() {
+            let (page, dirty) = self.entries[at];
+            if dirty && page / PER_PAGE == of {
+                self.entries[at].1 = false;
+                self.counts.batched += 1;
+                self.owed[of as usize] += u64::from(self.is_with_host(at));
+            }
         }
     }
 
     /// Inserts an entry. Returns the translation page that has to be written for it.
     fn take_in(&mut self, page: u32) -> Option<u32> {
-        let mut written = None;
-        if self.entries.len() == self.capacity {
-            let (gone, dirty) = self.entries.remove(0);
-            self.counts.evicted += 1;
-            if dirty {
-                self.counts.write_backs += 1;
-                self.clean(gone / PER_PAGE);
-                self.stale.insert(gone / PER_PAGE);
-                written = Some(gone / PER_PAGE);
-            }
-        }
+        let with_host = self.is_with_host(0);
+        let is_full = self.entries.len() == self.capacity;
+        let evicted = is_full.then(|| self.entries.remove(0));
         self.entries.push((page, false));
-        written
+        self.counts.evicted += u64::from(is_full);
+        let (gone, _) = evicted.filter(|&(_, dirty)| dirty)?;
+        let of = gone / PER_PAGE;
+        self.counts.write_backs += 1;
+        self.owed[of as usize] += u64::from(with_host);
+        self.clean(of);
+        self.stale.insert(of);
+        Some(of)
     }
 
     /// Looks an entry up, and updates the translation page of an evicted dirty entry.
