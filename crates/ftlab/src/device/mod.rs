@@ -51,7 +51,7 @@ use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::service::Signals;
 use crate::ftl::slc;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
-use crate::host::{Advanced, Completion, FrontEnd, Host, QueueId, Queues, Request};
+use crate::host::{Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::Canary;
@@ -111,6 +111,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The service that rewrites pages at another cost, if there is one.
     pub fn rewriter(&self) -> Option<&Rewriter> {
         self.base.services.rewriter.as_deref()
+    }
+
+    /// How long the parts of the front end have been in use; nothing without one.
+    pub fn front_busy(&self) -> FrontEndBusy {
+        self.base.front_busy()
     }
 
     /// Whether it programs metadata for recovery.

@@ -87,7 +87,7 @@ impl DeviceCounters {
             die_busy: device.flash().die_busy(now).collect(),
             channel_busy: device.flash().channel_busy(now).collect(),
             decoder_busy: device.flash().decoders_busy(now).collect(),
-            front_end: device.front().map(|front| front.busy_until(now)).unwrap_or_default(),
+            front_end: device.front_busy(),
         }
     }
 }

@@ -82,7 +82,7 @@ impl WindowCounts {
             die_busy: flash.die_busy(now).fold(Nanos::ZERO, Add::add),
             channel_busy: flash.channel_busy(now).fold(Nanos::ZERO, Add::add),
             decoder_busy: flash.decoders_busy(now).fold(Nanos::ZERO, Add::add),
-            front_end: device.front().map(|front| front.busy_until(now)).unwrap_or_default(),
+            front_end: device.front_busy(),
         }
     }
 }

@@ -134,12 +134,12 @@ fn parts_of_the_amplification_sum_to_the_whole() {
     for more in beside {
         let spec = on_demand::cached(spec.clone().with(more), 64).holding(4_000);
         let mut stream = Stream::new(9, "pages");
-        let (report, _) = written(&spec, (0..9_000).map(|_| stream.below(4_000)));
+        let (report, _) = written(&spec, (0..20_000).map(|_| stream.below(4_000)));
         let wa = &report.write_amplification;
         let parts = [wa.data_ratio, wa.map_ratio, wa.system_ratio, wa.parity_ratio];
         near(wa.total_ratio, parts.into_iter().flatten().sum());
         assert_eq!(wa.map_ratio, report.translation.as_ref().and_then(|map| map.write_ratio));
-        let host = 9_000.0;
+        let host = 20_000.0;
         // Collection counts the copies of translation pages among its own.
         let of_map = report.translation.as_ref().map_or(0, |map| map.counts.copies);
         let data = wa.counts.host_pages + wa.counts.gc_pages + wa.counts.padding - of_map;
