@@ -9,6 +9,7 @@
 mod say;
 
 mod accesses;
+mod amplification;
 mod args;
 mod compare;
 #[cfg(target_os = "linux")]
@@ -33,6 +34,7 @@ mod sweep;
 mod table;
 mod torture;
 mod traces;
+mod utilisation;
 mod why;
 
 use std::io::{ErrorKind, Write};

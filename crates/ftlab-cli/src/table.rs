@@ -8,13 +8,13 @@ use ftlab::counters::ReportEntry;
 use ftlab::ftl::gc::Purpose;
 use ftlab::scheduler::{Kind, Origin};
 use ftlab::stats::{
-    EnergyReport, LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Spread, Verdict,
+    EnergyReport, LatencyReport, OpReport, ProgramsByCost, ReadsByCost, Report, Verdict,
 };
 use ftlab::units::Nanos;
 
 use crate::failure::with_flags;
 use crate::human::{bytes, count, digits, percent, rate, span, time};
-use crate::{accesses, health, human, power_cuts, queues};
+use crate::{accesses, amplification, health, human, power_cuts, queues, utilisation};
 use ftlab_lab::result::{ResultDocument, StepDocument};
 
 /// Stands for an unknown value.
@@ -242,14 +242,7 @@ const SPENT: &str = "Time spent";
 fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)?;
     let wa = &report.write_amplification;
-    let ratios = format!(
-        "{} (flash {} / host {}); by GC alone {}",
-        or_none(wa.total_ratio, precise),
-        bytes(wa.flash_bytes),
-        bytes(wa.host_bytes),
-        or_none(wa.ftl_ratio, precise),
-    );
-    line(out, "Write amplification", &ratios)?;
+    amplification::print(wa, out)?;
     let (ftl, gc) = (&report.ftl, &report.gc);
     let pages = format!(
         "{} host, {} GC, {} padding (of {})",
@@ -307,14 +300,7 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         let text = format!("{} pages read and programmed again to fill up blocks", count(padded));
         line(out, "Padding", &text)?;
     }
-    let used = |spread: Option<Spread>| {
-        or_none(spread, |Spread { mean, min, max }| {
-            format!("{} ({} to {})", percent(mean), percent(min), percent(max))
-        })
-    };
-    let usage = &report.utilisation;
-    line(out, "Channels in use", &used(usage.channels_ratio))?;
-    line(out, "Dies in use", &used(usage.dies_ratio))?;
+    utilisation::print(&report.utilisation, out)?;
     energy(&report.energy, out)?;
     let overlaps = told(&report.flash_overlaps.counts.entries(None));
     if !overlaps.is_empty() {

@@ -28,10 +28,11 @@ const REPRODUCTION: &str = "result.json of a reproduction";
 /// The type whose fields are the sections of a report.
 const REPORT: &str = "Report";
 /// The files with the types. If two types share a name, the first one counts.
-const SOURCES: [&str; 29] = [
+const SOURCES: [&str; 31] = [
     "crates/ftlab-lab/src/result/document.rs",
     "crates/ftlab-lab/src/power_cuts/report.rs",
     "crates/ftlab/src/stats/report.rs",
+    "crates/ftlab/src/stats/amplification.rs",
     "crates/ftlab/src/stats/op_report.rs",
     "crates/ftlab/src/stats/health.rs",
     "crates/ftlab/src/stats/parity.rs",
@@ -42,6 +43,7 @@ const SOURCES: [&str; 29] = [
     "crates/ftlab/src/stats/cost.rs",
     "crates/ftlab/src/stats/reconstruction.rs",
     "crates/ftlab/src/stats/translation.rs",
+    "crates/ftlab/src/stats/utilisation.rs",
     "crates/ftlab/src/stats/steady.rs",
     "crates/ftlab-workload/src/accesses.rs",
     "crates/ftlab-workload/src/replay/options.rs",

@@ -61,6 +61,30 @@ fn the_head_of_the_table_tells_of_changed_options_and_important_notes() {
     assert!(named[0].starts_with("mine, "), "{named:?}");
 }
 
+/// Parts of the controller that take time, and what amplification consists of, have lines; others have none.
+#[test]
+fn the_table_tells_of_parts_only_where_they_take_time() {
+    const PARTS: [&str; 5] =
+        ["Decoders in use", "DRAM in use", "Link in use", "Processor in use", "Amplification by"];
+    let place = Place::new();
+    let table = |sets: &str| {
+        let done = place.run(&format!("{RUN} --no-output {sets}"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        done.out
+    };
+    let plain = table("");
+    assert!(plain.contains("Dies in use"), "{plain}");
+    assert!(PARTS.iter().all(|part| !plain.contains(part)), "{plain}");
+    let all = table(
+        "--set controller.ecc.engines=1 --set controller.dram.bandwidth=6.4GB/s --set host.link.interface=pcie-3x4 \
+         --set host.command_time=1us --set ftl.recovery.policy=scan",
+    );
+    assert!(PARTS.iter().all(|part| all.contains(part)), "{all}");
+    assert!(all.contains(" in, ") && all.contains("data 1.0000, system area 0.0000"), "{all}");
+    let sata = table("--set host.link.interface=sata-3");
+    assert!(sata.contains(" both ways"), "{sata}");
+}
+
 #[test]
 fn the_keys_of_the_result_stay_what_they_are() {
     let place = Place::new();

@@ -16,7 +16,7 @@ const NS: &str = "nanoseconds";
 const P99: &str = "nanoseconds, at most 6.3 % too large; 0 without requests";
 const PAGES: &str = "pages (mapping units)";
 
-const COLUMNS: [Column; 25] = [
+const COLUMNS: [Column; 31] = [
     column("start_ns", "nanoseconds since the device was switched on"),
     column("length_ns", NS),
     column("read_requests", REQUESTS),
@@ -42,6 +42,15 @@ const COLUMNS: [Column; 25] = [
     column("erased_blocks", "blocks"),
     column("die_busy_ns", "nanoseconds, the sum over the dies"),
     column("channel_busy_ns", "nanoseconds, the sum over the channels"),
+    column("decoder_busy_ns", "nanoseconds, the sum over the engines; 0 if decoding takes no time"),
+    column("dram_busy_ns", "nanoseconds; 0 if the DRAM takes no time"),
+    column(
+        "link_in_busy_ns",
+        "nanoseconds; 0 if the link takes no time or its ways share the wire",
+    ),
+    column("link_out_busy_ns", "nanoseconds, as before"),
+    column("link_both_busy_ns", "nanoseconds, either way of a shared wire"),
+    column("processor_busy_ns", "nanoseconds, the sum over the cores"),
 ];
 
 /// The fewest free blocks of a plane, as last observed.
@@ -93,6 +102,12 @@ pub fn table(recorder: &Recorder) -> ColumnTable {
             window.work.erases,
             window.work.die_busy.0,
             window.work.channel_busy.0,
+            window.work.decoder_busy.0,
+            window.work.front_end.dram.0,
+            window.work.front_end.link_in.0,
+            window.work.front_end.link_out.0,
+            window.work.front_end.link_both.0,
+            window.work.front_end.processor.0,
             u64::from(free),
         ]);
     }

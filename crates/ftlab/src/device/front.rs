@@ -8,9 +8,10 @@ use crate::device::desk::Desk;
 use crate::device::write::{Writes, start};
 use crate::engine::skills;
 use crate::ftl::Kernel;
-use crate::host::{Crossing, FrontEvent, ProcessorJob, QueueId};
+use crate::host::{Crossing, FrontEndBusy, FrontEvent, ProcessorJob, QueueId};
 use crate::scheduler::{CommandId, Probe, ServiceId};
 use crate::units::{Nanos, RequestId, SimTime};
+use crate::verify::Canary;
 
 /// Puts a command into its submission queue.
 pub(in crate::device) fn enqueue(
@@ -173,6 +174,15 @@ impl<P: Probe, C: Contents> Base<P, C> {
             Some(front) => front.outstanding(queue),
             None => u32::try_from(self.desk.intake.in_flight()).unwrap_or(u32::MAX),
         }
+    }
+
+    /// How long the parts of the front end have been in use.
+    pub(in crate::device) fn front_busy(&self) -> FrontEndBusy {
+        let until = match self.plant.is(Canary::BusyInAdvance) {
+            true => SimTime::FOREVER,
+            false => self.kernel.now,
+        };
+        self.desk.front.as_ref().map(|front| front.busy_until(until)).unwrap_or_default()
     }
 
     /// Takes a request that is done a step further on its way to the host.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::host::{Completion, Request};
+use crate::host::{Completion, FrontEndBusy, Request};
 use crate::units::{Lpn, SimTime};
 use crate::verify;
 
@@ -22,6 +22,8 @@ pub(crate) struct Ledger {
     in_vain: u64,
     /// Events until the next audit.
     until_audit: u64,
+    /// How long the parts of the front end had been in use at a moment.
+    front_end: (SimTime, FrontEndBusy),
     /// Pages that were trimmed and not written since.
     trimmed: BTreeSet<Lpn>,
     /// Failed programs up to the moment when the loaded image was taken.
@@ -84,6 +86,19 @@ impl Ledger {
         let due = self.until_audit == 0;
         self.until_audit = if due { audit_every } else { self.until_audit - 1 };
         due
+    }
+
+    /// By now the parts of the front end, with so many cores, have been in use for so long: never for longer than time
+    /// has passed.
+    pub(crate) fn front_end(&mut self, now: SimTime, busy: FrontEndBusy, cores: u32) {
+        let (then, before) = std::mem::replace(&mut self.front_end, (now, busy));
+        let FrontEndBusy { dram, link_in, link_out, link_both, processor } = busy.since(&before);
+        let most = (now - then).0;
+        let parts = [dram, link_in, link_out, link_both].iter().all(|part| part.0 <= most);
+        assert!(
+            parts && processor.0 <= most * u64::from(cores),
+            "of the front end, more was busy from {then} to {now} than there was time: {before:?}, {busy:?}"
+        );
     }
 
     /// A page was trimmed.

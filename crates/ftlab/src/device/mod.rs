@@ -51,7 +51,7 @@ use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::service::Signals;
 use crate::ftl::slc;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
-use crate::host::{Advanced, Completion, Host, QueueId, Queues, Request};
+use crate::host::{Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::Canary;
@@ -113,9 +113,24 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.services.rewriter.as_deref()
     }
 
+    /// How long the parts of the front end have been in use; nothing without one.
+    pub fn front_busy(&self) -> FrontEndBusy {
+        self.base.front_busy()
+    }
+
+    /// Whether it programs metadata for recovery.
+    pub fn keeps_journal(&self) -> bool {
+        self.base.services.journal.is_some()
+    }
+
     /// The submission queues.
     pub fn queues(&self) -> &Queues {
         &self.base.desk.queues
+    }
+
+    /// The front end, if anything on the way of a command takes time.
+    pub fn front(&self) -> Option<&FrontEnd> {
+        self.base.desk.front.as_deref()
     }
 
     /// The number of requests in the device.

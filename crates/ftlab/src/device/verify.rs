@@ -91,6 +91,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let inside = self.base.desk.intake.in_flight() + done;
         let pages = u64::from(self.base.kernel.flash.geometry().physical_pages());
         let audit_every = EVENTS_PER_AUDIT + pages / PAGES_PER_EVENT;
+        if let Some(front) = &self.base.desk.front {
+            let cores = front.parts().cores.unwrap_or(1);
+            let busy = self.base.front_busy();
+            self.base.ledger.front_end(self.base.kernel.now, busy, cores);
+        }
         if self.base.ledger.event(self.base.kernel.now, inside, audit_every) {
             self.verify_all();
         }

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use super::arbitration::{Arbitration, Backlog};
+use super::busy::{FrontEndBusy, FrontEndParts, LinkWays};
 use super::completions::{CompletionSetup, Completions};
 use super::dram::{Crossing, Dram, DramSetup};
 use super::host_memory::{HostMemory, HostRead};
@@ -106,6 +107,38 @@ impl FrontEnd {
         !self.processor.is_free()
     }
 
+    /// How long its parts have been in use until now.
+    #[must_use]
+    pub fn busy_until(&self, now: SimTime) -> FrontEndBusy {
+        let mut busy = FrontEndBusy {
+            dram: self.dram.as_ref().map_or(Nanos::ZERO, |dram| dram.crossing.busy_until(now)),
+            processor: self.processor.busy_until(now),
+            ..FrontEndBusy::default()
+        };
+        match &self.link {
+            Some(link) if link.is_shared() => busy.link_both = link.shared_busy_until(now),
+            Some(link) => {
+                busy.link_in = link.inbound.busy_until(now);
+                busy.link_out = link.outbound.busy_until(now);
+            }
+            None => {}
+        }
+        busy
+    }
+
+    /// Which of its parts take time.
+    #[must_use]
+    pub fn parts(&self) -> FrontEndParts {
+        FrontEndParts {
+            dram: self.dram.is_some(),
+            link: self.link.as_ref().map(|link| match link.is_shared() {
+                true => LinkWays::Shared,
+                false => LinkWays::Apart,
+            }),
+            cores: Some(self.processor.cores()).filter(|_| self.spends_time()),
+        }
+    }
+
     /// Returns an idle front end.
     #[must_use]
     pub fn new(setup: FrontEndSetup) -> FrontEnd {
@@ -205,7 +238,7 @@ impl FrontEnd {
         };
         // The core that takes it up fetches it, so that arbitration chooses as late as possible.
         let at = self.link.as_mut().and_then(|link| link.fetch(now)).unwrap_or(now);
-        self.processor.take_up(at, id);
+        self.processor.take_up(now, at, id);
         self.next = earlier(self.next, self.processor.next_time());
         Some(TakingUp { link: at - now, processor })
     }

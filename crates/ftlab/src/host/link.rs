@@ -147,6 +147,19 @@ impl Link {
         at
     }
 
+    /// Whether both ways share the wire.
+    pub fn is_shared(&self) -> bool {
+        self.setup.wire.is_some_and(|wire| wire.half_duplex)
+    }
+
+    /// How long both ways of a shared wire have been in use until now, together.
+    pub fn shared_busy_until(&self, now: SimTime) -> Nanos {
+        let Link { inbound, outbound, setup: _ } = self;
+        // Each way holds back the other, so what lies ahead of both ends at one time.
+        let taken = inbound.taken() + outbound.taken();
+        Nanos(taken.0 - inbound.ahead(now).max(outbound.ahead(now)).0)
+    }
+
     fn time_for_entry(&self, size: impl Fn(&Entries) -> Bytes) -> Option<Nanos> {
         let LinkSetup { wire, entries, setup: _ } = &self.setup;
         Some(wire.as_ref()?.time_for(size(entries.as_ref()?)))
@@ -154,9 +167,5 @@ impl Link {
 
     fn time_for(&self, data: Bytes) -> Nanos {
         self.setup.setup + self.setup.wire.map_or(Nanos::ZERO, |wire| wire.time_for(data))
-    }
-
-    fn is_shared(&self) -> bool {
-        self.setup.wire.is_some_and(|wire| wire.half_duplex)
     }
 }

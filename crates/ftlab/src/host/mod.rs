@@ -2,6 +2,7 @@
 //! pages with sector masks, and completed.
 
 pub mod arbitration;
+mod busy;
 mod completions;
 mod dram;
 mod front_end;
@@ -15,6 +16,7 @@ mod processor;
 mod queue;
 mod request;
 
+pub use busy::{FrontEndBusy, FrontEndParts, LinkWays};
 pub use completions::{Coalescing, CompletionSetup};
 pub(crate) use dram::Dram;
 pub use dram::{Crossing, DramRateOptions, DramSetup};

@@ -9,11 +9,13 @@ use crate::units::{Nanos, SimTime};
 pub(super) struct Passage<T> {
     passing: VecDeque<(SimTime, T)>,
     free_at: SimTime,
+    /// The time that all things take that have come.
+    taken: Nanos,
 }
 
 impl<T> Default for Passage<T> {
     fn default() -> Passage<T> {
-        Passage { passing: VecDeque::new(), free_at: SimTime::ZERO }
+        Passage { passing: VecDeque::new(), free_at: SimTime::ZERO, taken: Nanos::ZERO }
     }
 }
 
@@ -28,12 +30,28 @@ impl<T> Passage<T> {
     /// Lets something pass for which somebody else waits. Returns the time at which it is through.
     pub fn occupy(&mut self, now: SimTime, takes: Nanos) -> SimTime {
         self.free_at = self.free_at.max(now) + takes;
+        self.taken += takes;
         self.free_at
     }
 
     /// Lets nothing else begin before this time.
     pub fn hold_until(&mut self, at: SimTime) {
         self.free_at = self.free_at.max(at);
+    }
+
+    /// The time that all things take that have come.
+    pub fn taken(&self) -> Nanos {
+        self.taken
+    }
+
+    /// How long from now on something passes. Until then there is no gap, since nothing comes later than now.
+    pub fn ahead(&self, now: SimTime) -> Nanos {
+        self.free_at.saturating_since(now)
+    }
+
+    /// How long something has been passing until now.
+    pub fn busy_until(&self, now: SimTime) -> Nanos {
+        Nanos(self.taken.0 - self.ahead(now).0)
     }
 
     /// When the first thing is through.

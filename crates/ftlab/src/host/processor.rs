@@ -134,6 +134,8 @@ pub(super) struct Processor {
     others: VecDeque<Asked>,
     /// Whether it waited for the flash at the last check.
     was_held: bool,
+    /// The time of its cores that all jobs take that have begun.
+    taken: Nanos,
 }
 
 impl Processor {
@@ -150,6 +152,7 @@ impl Processor {
             pages: VecDeque::new(),
             others: VecDeque::new(),
             was_held: false,
+            taken: Nanos::ZERO,
         }
     }
 
@@ -170,8 +173,9 @@ impl Processor {
     }
 
     /// Lets a free core take up a command that will be there at `arrival`. The core waits for it.
-    pub fn take_up(&mut self, arrival: SimTime, id: RequestId) {
+    pub fn take_up(&mut self, now: SimTime, arrival: SimTime, id: RequestId) {
         let takes = self.setup.command;
+        self.taken += (arrival - now) + takes;
         let asked = Asked { job: ProcessorJob::TakeUp(id), takes, since: arrival };
         self.taking_up.push_back((arrival + takes, asked));
     }
@@ -223,7 +227,20 @@ impl Processor {
             page => page,
         };
         self.current = next.map(|asked| (now + asked.takes, asked));
+        self.taken += self.current.map_or(Nanos::ZERO, |(_, asked)| asked.takes);
         self.current.is_some()
+    }
+
+    /// Its cores.
+    pub fn cores(&self) -> u32 {
+        self.setup.cores
+    }
+
+    /// How long its cores have worked until now, or have waited for a command that they fetch.
+    pub fn busy_until(&self, now: SimTime) -> Nanos {
+        let ends = self.taking_up.iter().chain(&self.current).map(|&(at, _)| at);
+        let ahead: u64 = ends.map(|at| at.saturating_since(now).0).sum();
+        Nanos(self.taken.0 - ahead)
     }
 
     /// When the next job ends.

@@ -225,6 +225,16 @@ impl<P: Probe> Flash<P> {
         self.dispatcher.array.lines.iter().map(move |line| line.channel.busy_until(now))
     }
 
+    /// The time that the engines of each pool have decoded until `now`, together; none if decoding takes no time.
+    pub fn decoders_busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
+        self.dispatcher.decoder.iter().flat_map(move |decoder| decoder.busy(now))
+    }
+
+    /// Engines of a pool, or `None` if decoding takes no time.
+    pub fn engines_of_pool(&self) -> Option<u32> {
+        self.dispatcher.decoder.as_ref().map(|decoder| decoder.engines())
+    }
+
     /// The observer of every span of activity.
     pub fn probe(&self) -> &P {
         &self.dispatcher.watch.probe

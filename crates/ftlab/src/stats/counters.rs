@@ -12,7 +12,7 @@ use crate::ftl::merge::MergeCounts;
 use crate::ftl::parity::ParityCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::ftl::wear::Losses;
-use crate::host::Host;
+use crate::host::{FrontEndBusy, Host};
 use crate::nand::{CellTime, HazardCounts};
 use crate::scheduler::{CommandCounts, CostCounts, Overlaps, Probe};
 use crate::units::{Nanos, SimTime};
@@ -53,6 +53,10 @@ counters! {
         die_busy: Vec<Nanos>;
         /// Time that each bus was occupied.
         channel_busy: Vec<Nanos>;
+        /// Time that the engines of each pool decoded, together; nothing where decoding takes no time.
+        decoder_busy: Vec<Nanos>;
+        /// Time that the parts of the front end were in use; nothing without one.
+        front_end: FrontEndBusy;
     }
 }
 
@@ -82,6 +86,8 @@ impl DeviceCounters {
             cell_time: device.flash().energy_meter().cells,
             die_busy: device.flash().die_busy(now).collect(),
             channel_busy: device.flash().channel_busy(now).collect(),
+            decoder_busy: device.flash().decoders_busy(now).collect(),
+            front_end: device.front_busy(),
         }
     }
 }
@@ -103,7 +109,9 @@ mod tests {
     /// Counters of which the n-th has the value `of(n)`.
     fn counters(of: fn(u64) -> u64) -> DeviceCounters {
         let (die_busy, channel_busy) = (vec![Nanos::ZERO; 2], vec![Nanos::ZERO]);
-        let blank = DeviceCounters { die_busy, channel_busy, ..DeviceCounters::default() };
+        let decoder_busy = vec![Nanos::ZERO; 3];
+        let blank =
+            DeviceCounters { die_busy, channel_busy, decoder_busy, ..DeviceCounters::default() };
         let mut number = 0;
         blank.zip(&blank, &mut |_, _| {
             number += 1;

@@ -1,7 +1,9 @@
 //! Ratios and sums that several parts of a report use.
 
 use super::DeviceCounters;
+use crate::ftl::mapping::dftl::DemandCounts;
 use crate::scheduler::flash_pages_programmed;
+use crate::shape::Shape;
 use crate::units::Nanos;
 
 /// The quotient, unless there is nothing to divide by.
@@ -20,4 +22,9 @@ pub(super) fn mb_per_second(bytes: u64, rated: Option<Nanos>) -> Option<f64> {
 
 pub(super) fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
     flash_pages_programmed(&counters.commands) * page_bytes
+}
+
+/// Bytes of translation pages that were programmed, copies included.
+pub(super) fn map_bytes(counts: &DemandCounts, shape: &Shape) -> u64 {
+    counts.programmed() * shape.page_size.0 + counts.copies * shape.mapping_unit.0
 }

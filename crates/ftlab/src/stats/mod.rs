@@ -6,6 +6,7 @@
 //! nothing once it runs. Ratios are computed when the report is built, from integer counters.
 
 mod ageing;
+mod amplification;
 mod block_map;
 mod cost;
 mod counters;
@@ -28,9 +29,11 @@ mod steady;
 mod summary;
 mod timeline;
 mod translation;
+mod utilisation;
 mod window_latencies;
 
 pub use ageing::{Aged, AgedRound, Ageing, AgeingOutlook, AgeingRule};
+pub use amplification::WriteAmplification;
 pub use block_map::BlockGroup;
 pub use cost::{CostReport, ProgramsByCost, ReadsByCost};
 pub use counters::{DeviceCounters, families};
@@ -46,11 +49,9 @@ pub use queues::{Fairness, QueueReport};
 pub use read_cache::ReadCacheReport;
 pub use reconstruction::{PageReconstruction, RmapMemory};
 pub use recorder::Recorder;
-pub use report::{
-    Cache, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Spread, Utilisation, Wear,
-    WriteAmplification,
-};
+pub use report::{Cache, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Wear};
 pub use slc::SlcCache;
 pub use steady::{Round, Steadiness, SteadyReport, Verdict};
 pub use timeline::{Timeline, Window, WindowCounts, WindowOp};
 pub use translation::Translation;
+pub use utilisation::{Spread, Utilisation};

@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use super::amplification::WriteAmplification;
 use super::cost::CostReport;
 use super::energy::EnergyReport;
 use super::health::Health;
@@ -14,6 +15,7 @@ use super::reconstruction::PageReconstruction;
 use super::slc::SlcCache;
 use super::steady::SteadyReport;
 use super::translation::Translation;
+use super::utilisation::Utilisation;
 use crate::cache::BufferCounts;
 use crate::counters::{By, serialize};
 use crate::ftl::FtlCounts;
@@ -111,26 +113,6 @@ impl HostReport {
     }
 }
 
-/// What the host's writes cost on flash.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct WriteAmplification {
-    /// Bytes programmed on flash, in whole flash pages, for every byte that the host wrote. It is lowered, even below
-    /// one, by writes that the write buffer absorbs; null if the host wrote nothing.
-    pub total_ratio: Option<f64>,
-    /// Pages that the FTL programmed for every page that it was given to program: the cost of
-    /// garbage collection alone. Null if it was given none.
-    pub ftl_ratio: Option<f64>,
-    /// Bytes that the host wrote, in all of the measured phases' requests.
-    pub host_bytes: u64,
-    /// Bytes programmed on flash.
-    pub flash_bytes: u64,
-    /// What was programmed.
-    #[serde(flatten, serialize_with = "in_write_amplification")]
-    pub counts: FtlCounts,
-    /// The size of a page (mapping unit).
-    pub page_bytes: u64,
-}
-
 /// Garbage collection, for whatever purpose a block was emptied.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Gc {
@@ -149,10 +131,6 @@ pub struct Gc {
 
 fn at_top<S: Serializer>(counts: &FtlCounts, to: S) -> Result<S::Ok, S::Error> {
     serialize(&counts.entries(Some("")), to)
-}
-
-fn in_write_amplification<S: Serializer>(counts: &FtlCounts, to: S) -> Result<S::Ok, S::Error> {
-    serialize(&counts.entries(Some("write_amplification")), to)
 }
 
 fn in_gc<S: Serializer>(counts: &FtlCounts, to: S) -> Result<S::Ok, S::Error> {
@@ -190,26 +168,6 @@ pub struct Cache {
     pub write_cycles: Option<u64>,
     /// Pages that were in the buffer at the end, and not on flash.
     pub left_pages: u64,
-}
-
-/// Shares of the measured time in which parts were occupied.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Utilisation {
-    /// The buses.
-    pub channels_ratio: Option<Spread>,
-    /// The dies.
-    pub dies_ratio: Option<Spread>,
-}
-
-/// A quantity over several parts of the device.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Spread {
-    /// The mean.
-    pub mean: f64,
-    /// The smallest.
-    pub min: f64,
-    /// The largest.
-    pub max: f64,
 }
 
 /// How often the dies did more than one thing at a time, in flash commands.

@@ -1,5 +1,6 @@
 //! Builds the report from the counters of the measured phases.
 
+use super::amplification::WriteAmplification;
 use super::cost::cost;
 use super::energy::EnergyReport;
 use super::figures::{flash_bytes, mb_per_second, per_second, ratio};
@@ -14,12 +15,12 @@ use super::queues;
 use super::read_cache::ReadCacheReport;
 use super::reconstruction::page_reconstruction;
 use super::report::{
-    Cache, FlashOverlaps, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Spread,
-    Utilisation, Wear, WriteAmplification,
+    Cache, FlashOverlaps, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Wear,
 };
 use super::slc::SlcCache;
 use super::steady::SteadyRounds;
 use super::translation::translation;
+use super::utilisation::Utilisation;
 use super::{Circumstances, DeviceCounters, PhaseStats};
 use crate::counters::By;
 use crate::device::{Contents, Device};
@@ -60,7 +61,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             fairness: queues::fairness(&by_queue, device.queues()),
             ..host_report(&host, duration)
         },
-        write_amplification: write_amplification(written_bytes, &counters, device),
+        write_amplification: WriteAmplification::new(written_bytes, &counters, device),
         gc: gc(&counters, device.ftl().blocks()),
         wear: wear(device),
         health: health(device),
@@ -77,10 +78,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             .map(|map| translation(&counters, device, map, written_bytes)),
         reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),
         parity: ParityReport::new(&counters.parity, device),
-        utilisation: Utilisation {
-            channels_ratio: spread(&counters.channel_busy, counters.span),
-            dies_ratio: spread(&counters.die_busy, counters.span),
-        },
+        utilisation: Utilisation::new(&counters, device),
         energy: EnergyReport::new(&counters, &device.flash().energy_meter().draws, host_bytes),
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
         flash_commands: By::new(Origin::ALL, |&origin| {
@@ -115,25 +113,6 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
 /// The time over which rates are computed. None for a single request, whose rate would only reflect its own latency.
 fn rated_over(host: &HostStats, duration: Nanos) -> Option<Nanos> {
     (host.requests() != 1).then_some(duration)
-}
-
-fn write_amplification<P: Probe, C: Contents>(
-    host_bytes: u64,
-    counters: &DeviceCounters,
-    device: &Device<P, C>,
-) -> WriteAmplification {
-    let shape = device.flash().geometry().shape();
-    let ftl = &counters.ftl;
-    let flash_bytes = flash_bytes(counters, shape.page_size.0);
-    let programmed = ftl.host_pages + ftl.gc_pages;
-    WriteAmplification {
-        total_ratio: ratio(flash_bytes as f64, host_bytes as f64),
-        ftl_ratio: ratio(programmed as f64, ftl.host_pages as f64),
-        host_bytes,
-        flash_bytes,
-        counts: *ftl,
-        page_bytes: shape.mapping_unit.0,
-    }
 }
 
 fn gc(counters: &DeviceCounters, blocks: &Blocks) -> Gc {
@@ -180,18 +159,6 @@ fn cache<P: Probe, C: Contents>(counters: &DeviceCounters, device: &Device<P, C>
         write_cycles: device.buffer().rules.gate.filter(|gate| gate.barrier).map(|_| counts.cycles),
         left_pages: device.buffer().pages_left() as u64,
     }
-}
-
-fn spread(busy: &[Nanos], span: Nanos) -> Option<Spread> {
-    if busy.is_empty() || span == Nanos::ZERO {
-        return None;
-    }
-    let shares = || busy.iter().map(|busy| busy.0 as f64 / span.0 as f64);
-    Some(Spread {
-        mean: shares().sum::<f64>() / busy.len() as f64,
-        min: shares().fold(f64::MAX, f64::min),
-        max: shares().fold(0.0, f64::max),
-    })
 }
 
 fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {

@@ -3,10 +3,12 @@
 //! recorder has one timeline for the preparation of the device and one for the measurement, so a
 //! long ageing does not lengthen the windows of the measurement.
 
+use std::ops::Add;
+
 use super::window_latencies::WindowLatencies;
 use crate::counters::counters;
 use crate::device::{Contents, Device};
-use crate::host::{Completion, Host, Op};
+use crate::host::{Completion, FrontEndBusy, Host, Op};
 use crate::scheduler::{Kind, Probe};
 use crate::units::{Nanos, PlaneId, SECTOR_BYTES, SimTime};
 
@@ -58,6 +60,10 @@ counters! {
         die_busy: Nanos;
         /// Sum over the channels of the time that they were occupied.
         channel_busy: Nanos;
+        /// Sum over the engines of the time that they decoded; 0 where decoding takes no time.
+        decoder_busy: Nanos;
+        /// Time that the parts of the front end were in use; nothing without one.
+        front_end: FrontEndBusy;
     }
 }
 
@@ -73,8 +79,10 @@ impl WindowCounts {
             reads: of_kind(Kind::Read),
             programs: of_kind(Kind::Program) + of_kind(Kind::Copyback),
             erases: of_kind(Kind::Erase),
-            die_busy: flash.die_busy(now).fold(Nanos::ZERO, |sum, busy| sum + busy),
-            channel_busy: flash.channel_busy(now).fold(Nanos::ZERO, |sum, busy| sum + busy),
+            die_busy: flash.die_busy(now).fold(Nanos::ZERO, Add::add),
+            channel_busy: flash.channel_busy(now).fold(Nanos::ZERO, Add::add),
+            decoder_busy: flash.decoders_busy(now).fold(Nanos::ZERO, Add::add),
+            front_end: device.front_busy(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::DeviceCounters;
-use super::figures::{flash_bytes, ratio};
+use super::figures::{flash_bytes, map_bytes, ratio};
 use crate::device::{Contents, Device};
 use crate::ftl::mapping::Dftl;
 use crate::ftl::mapping::dftl::{Cause, DemandCounts};
@@ -72,7 +72,7 @@ pub(super) fn translation<P: Probe, C: Contents>(
     // Reads of translation pages are counted as the host's if a host read waited for them.
     let for_map = reads(&[Cause::HostRead, Cause::RoomForRead]);
     let host: u64 = counters.commands[Origin::Host as usize][Kind::Read as usize];
-    let map_bytes = counts.programmed() * shape.page_size.0 + counts.copies * shape.mapping_unit.0;
+    let map_bytes = map_bytes(counts, shape);
     let all_bytes = flash_bytes(counters, shape.page_size.0);
     let a_byte = |bytes: u64| ratio(bytes as f64, host_bytes as f64);
     Translation {

@@ -71,6 +71,8 @@ pub enum Canary {
     ReadBesideWrite,
     /// What a page brings is looked up in its place only when it is decoded.
     LookedUpWhenDecoded,
+    /// Parts of the front end count as busy for all that they have accepted, not as it passes.
+    BusyInAdvance,
     /// A dirty entry of the map is evicted without being written.
     DirtyEntryForgotten,
     /// Collection moves a page without updating the map on flash.
@@ -125,7 +127,7 @@ pub enum Canary {
 
 impl Canary {
     /// Bugs that show while the device has power.
-    pub const WITH_POWER: [Canary; 40] = [
+    pub const WITH_POWER: [Canary; 41] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -158,6 +160,7 @@ impl Canary {
         Canary::OldReadServed,
         Canary::ReadBesideWrite,
         Canary::LookedUpWhenDecoded,
+        Canary::BusyInAdvance,
         Canary::DirtyEntryForgotten,
         Canary::CopyNotInMap,
         Canary::ClassOfCopyLost,

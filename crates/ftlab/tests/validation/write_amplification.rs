@@ -9,6 +9,7 @@ use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
 use ftlab::host::Op;
+use ftlab::shape::Geometry;
 use ftlab::units::BlockId;
 
 use crate::common::{BLOCKS, Spec, closed_loop, fill, request};
@@ -104,7 +105,7 @@ fn the_mean_field_agrees_with_counting() {
 /// Free blocks of a plane at which collection stops.
 pub const STOP: u32 = 2;
 
-/// Planes of `blocks` blocks of `pages` flash pages, with `percent` over-provisioning, and fewer free
+/// Planes of `blocks` blocks of `pages` flash pages, with `percent` over-provisioning of what is not parity, and fewer free
 /// blocks than a configuration allows.
 pub fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
     let spec = spec
@@ -114,7 +115,7 @@ pub fn planes(spec: Spec, blocks: u32, pages: u32, percent: u32) -> Spec {
         .changed("thresholds", |setup| {
             (setup.ftl.thresholds.start, setup.ftl.thresholds.stop) = (1, STOP)
         });
-    let pages = spec.geometry().physical_pages() / (100 + percent) * 100;
+    let pages = Geometry::new(spec.config().volume()).physical_pages() / (100 + percent) * 100;
     spec.holding(pages)
 }
 

@@ -70,6 +70,8 @@ pub(super) struct Decoder {
 struct EnginePool {
     /// When each is free.
     free_at: Vec<SimTime>,
+    /// The time of the engines that all codewords take that have come.
+    taken: Nanos,
     /// Pages that are being decoded or wait, in the order in which they will be done.
     pages: VecDeque<(SimTime, CommandId)>,
 }
@@ -85,7 +87,7 @@ impl Decoder {
             EnginesServe::Device => 1,
         };
         let free_at = vec![SimTime::ZERO; setup.engines as usize];
-        let pool = EnginePool { free_at, pages: VecDeque::new() };
+        let pool = EnginePool { free_at, taken: Nanos::ZERO, pages: VecDeque::new() };
         Decoder { setup, pools: vec![pool; pools as usize] }
     }
 
@@ -100,6 +102,17 @@ impl Decoder {
             EnginesServe::Channel => channel.get(),
             EnginesServe::Device => 0,
         }
+    }
+
+    /// Engines of a pool.
+    pub fn engines(&self) -> u32 {
+        self.setup.engines
+    }
+
+    /// How long the engines of each pool have worked until now, together. What they do with a page that still leaves
+    /// its die counts when all of it has.
+    pub fn busy(&self, now: SimTime) -> impl Iterator<Item = Nanos> {
+        self.pools.iter().map(move |pool| pool.busy_until(now))
     }
 
     /// Takes a page whose transfer ends now. Returns when it is decoded, and its pool if that has no earlier event.
@@ -132,7 +145,15 @@ impl EnginePool {
     fn decode(&mut self, comes: SimTime, time: Nanos) -> SimTime {
         let free_at = self.free_at.iter_mut().min().expect("a pool has engines");
         *free_at = comes.max(*free_at) + time;
+        self.taken += time;
         *free_at
+    }
+
+    /// How long its engines have worked until now, together. Codewords come from now on at the latest, so no engine
+    /// pauses before it is free.
+    fn busy_until(&self, now: SimTime) -> Nanos {
+        let ahead: u64 = self.free_at.iter().map(|at| at.saturating_since(now).0).sum();
+        Nanos(self.taken.0 - ahead)
     }
 }
 
