@@ -54,4 +54,5 @@ mod untimed;
 mod watch;
 mod wear;
 mod with_space;
+mod word_lines;
 mod write_amplification;

@@ -47,7 +47,11 @@ fn devices() -> Vec<Vec<&'static str>> {
             "cache.policy=lru,cache.capacity=1MiB",
             "cache.policy=fifo,cache.capacity=1MiB",
         ],
-        &["nand.pages_per_block=64", "nand.page_size=16KiB,nand.pages_per_block=48"],
+        &[
+            "nand.pages_per_block=64",
+            "nand.page_size=16KiB,nand.pages_per_block=48",
+            "nand.program_unit=word-line,nand.pages_per_block=48",
+        ],
         &["nand.multi_plane.program=off", "nand.multi_plane.program=on"],
         &["ftl.slc_cache.policy=none", "ftl.slc_cache.policy=hybrid,ftl.slc_cache.blocks=12"],
     ];
