@@ -1,7 +1,7 @@
 //! The requirements of pages: codewords, mapping units and word lines of whole size.
 
 use super::{Checker, text};
-use crate::config::options::{MapUnit, NandOptions};
+use crate::config::options::NandOptions;
 use crate::options::value::Value;
 use crate::units::{Bytes, SECTOR_BYTES, SectorMask};
 
@@ -90,13 +90,16 @@ impl Checker<'_, '_> {
 
     /// The remedy for a unit that is no power of two or too large.
     fn smaller_unit(&self, largest: Bytes) -> String {
-        let whole = self.has_log()
-            || self.is_physical()
-            || self.options.cache.policy.gate().is_some()
-            || self.options.ftl.mapping.unit != MapUnit::FlashPage;
-        match whole && self.options.nand.pages_at_once() > 1 {
-            true => format!("set {PROGRAM_UNIT} to \"page\", or map smaller units"),
+        let nand = &self.options.nand;
+        let gates = self.options.cache.policy.gate().is_some();
+        match self.has_log() || self.is_physical() || gates {
             false => format!("set {UNIT} to {}", text(&largest)),
+            // These map whole flash pages.
+            true if nand.pages_at_once() > 1 => format!("set {PROGRAM_UNIT} to \"page\""),
+            true => {
+                let page = Bytes(nand.page_size.0.next_power_of_two()).min(LARGEST_UNIT);
+                format!("set {PAGE} to {}", text(&page))
+            }
         }
     }
 
