@@ -61,8 +61,9 @@ impl Checker<'_, '_> {
     fn mapping_units(&mut self) {
         let page = self.options.nand.flash_page();
         let unit = self.options.ftl.mapping.unit.bytes(page);
-        // The largest power of two that divides the flash page.
-        let largest = Bytes(1 << page.0.trailing_zeros()).min(LARGEST_UNIT);
+        // The largest power of two that divides the flash page, within the limit.
+        let exponent = page.0.trailing_zeros().min(LARGEST_UNIT.0.trailing_zeros());
+        let largest = Bytes(1 << exponent);
         if !page.0.is_multiple_of(unit.0) || !unit.0.is_multiple_of(SECTOR_BYTES) {
             let message = format!(
                 "units of {} do not divide the flash page of {} into whole sectors",
