@@ -27,7 +27,11 @@ const SMALL: &[(&str, &[&str])] = &[
     ("nand.planes_per_die", &["1", "2", "3", "4"]),
     ("nand.blocks_per_plane", &["8", "10", "12", "16", "24"]),
     ("nand.pages_per_block", &["4", "5", "6", "8", "12"]),
-    ("nand.page_size", &["2KiB", "4KiB", "4KiB", "8KiB", "16KiB", "16KiB", "32KiB", "64KiB"]),
+    (
+        "nand.page_size",
+        &["2KiB", "4KiB", "4KiB", "8KiB", "12KiB", "16KiB", "16KiB", "32KiB", "64KiB"],
+    ),
+    ("nand.program_unit", &["page", "page", "page", "word-line"]),
     ("nand.codeword", &["512B", "1KiB", "2KiB", "4KiB"]),
     ("ftl.mapping.unit", &["flash-page", "512B", "2KiB", "4KiB", "4KiB", "8KiB"]),
     // Without translation there is little left to test.
@@ -381,7 +385,9 @@ fn times(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Optio
         Some("\"qlc\"") => 4,
         _ => 3,
     };
-    let times: Vec<_> = (0..bits).map(|_| quoted(&time(stream, option))).collect();
+    let is_word_line = settings.get("nand.program_unit").is_some_and(|unit| unit.contains("word"));
+    let count = if is_word_line && option.path.ends_with("program_by_type") { 1 } else { bits };
+    let times: Vec<_> = (0..count).map(|_| quoted(&time(stream, option))).collect();
     Some(format!("[{}]", times.join(", ")))
 }
 

@@ -36,7 +36,7 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 41] = [
+const FEATURES: [Feature; 42] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
@@ -92,6 +92,10 @@ const FEATURES: [Feature; 41] = [
             "nand.multi_plane.read=off",
             "nand.multi_plane.independent_reads=on",
         ],
+    ),
+    feature(
+        "word lines programmed at once",
+        &["nand.program_unit=word-line", "nand.pages_per_block=48", "ftl.mapping.unit=4KiB"],
     ),
     feature(
         "multi-plane and cache operations",

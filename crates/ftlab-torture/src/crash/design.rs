@@ -34,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All designs, in the order of their turns.
-pub const DESIGNS: [Design; 15] = [
+pub const DESIGNS: [Design; 16] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -86,6 +86,24 @@ pub const DESIGNS: [Design; 15] = [
         about: "page mapping, its map in memory or on flash, with superblocks",
         recovery: ANY,
         options: draw::SUPERBLOCKS,
+    },
+    Design {
+        name: "word-lines",
+        about: "word lines that are programmed at once, and torn as a whole",
+        recovery: ANY,
+        options: &[
+            ("nand.program_unit", &["word-line"]),
+            ("nand.cell", &["tlc", "tlc", "mlc", "qlc"]),
+            ("nand.pages_per_block", &["12", "16", "24"]),
+            ("nand.page_size", &["2KiB", "4KiB", "6KiB"]),
+            ("nand.codeword", &["1KiB", "2KiB"]),
+            ("ftl.mapping.policy", &["page", "page", "dftl"]),
+            ("ftl.mapping.unit", &["1KiB", "2KiB"]),
+            ("ftl.mapping.cache", &["64B", "256B", "1KiB"]),
+            ("ftl.slc_cache.policy", &["none", "none", "static", "hybrid"]),
+            ("ftl.slc_cache.blocks", &["1", "2"]),
+            ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+        ],
     },
     Design {
         name: "dftl",

@@ -24,13 +24,33 @@ pub const SUPERBLOCKS: Together = &[
     ("nand.chips_per_channel", &["1", "2", "3"]),
 ];
 
+/// Word lines that are programmed at once, of a size that is no power of two in most cases.
+pub const WORD_LINES: Together = &[
+    ("nand.program_unit", &["word-line"]),
+    ("nand.cell", &["tlc", "tlc", "mlc", "qlc"]),
+    ("nand.pages_per_block", &["16", "24"]),
+    ("nand.page_size", &["4KiB", "8KiB", "12KiB", "16KiB"]),
+    ("nand.codeword", &["1KiB", "4KiB"]),
+    ("nand.planes_per_die", &["1", "2"]),
+    ("nand.multi_plane.read", &["on", "off"]),
+    ("nand.multi_plane.program", &["on", "off"]),
+    ("nand.timing.policy", &["plain", "page-type", "by-cost", "ispp"]),
+    ("ftl.mapping.unit", &["1KiB", "4KiB", "4KiB"]),
+    ("ftl.mapping.policy", &["page", "page", "dftl", "reconstruction"]),
+    ("ftl.over_provisioning", &["50%", "100%", "200%"]),
+    ("ftl.slc_cache.policy", &["none", "none", "static", "dynamic", "hybrid"]),
+    ("ftl.slc_cache.blocks", &["1", "2"]),
+    ("ftl.slc_cache.fold_inside", &["on", "off"]),
+];
+
 /// Combinations that would hardly ever occur by chance: pages are packed only with the right mapping, placement and
 /// buffer, and pages get second parts only with spare capacity and without failures; blocks are padded, reads kept
 /// and holes left only in small buffers; few loads meet a pause or a throttle; a map on flash has several pages only
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
 /// if data ages; parity and superblocks are over groups of dies; completions are coalesced
-/// by number and time.
-pub(super) const TOGETHER: [Together; 18] = [
+/// by number and time; word lines are programmed at once with all that else concerns them.
+pub(super) const TOGETHER: [Together; 19] = [
+    WORD_LINES,
     SUPERBLOCKS,
     &[
         ("ftl.superblock.policy", &["all", "groups"]),

@@ -11,6 +11,7 @@ mod link;
 mod log;
 mod map_on_flash;
 mod packing;
+mod pages;
 mod parity;
 mod physical;
 mod recovery;
@@ -29,7 +30,7 @@ use crate::options::reader::LayerReader;
 use crate::options::text::quoted;
 use crate::options::value::Value;
 use crate::shape::Cell;
-use crate::units::{Bytes, Nanos, Ratio, SECTOR_BYTES};
+use crate::units::{Bytes, Nanos, Ratio};
 
 /// The most mapping units of a device: 32-bit indices, with room for marks.
 const MOST_UNITS: u64 = (1 << 31) - 1;
@@ -90,7 +91,7 @@ struct Checker<'a, 'r> {
 }
 
 /// The options that determine the number of pages.
-const GEOMETRY: [&str; 8] = [
+const GEOMETRY: [&str; 9] = [
     "nand.blocks_per_plane",
     "nand.pages_per_block",
     "nand.channels",
@@ -98,6 +99,7 @@ const GEOMETRY: [&str; 8] = [
     "nand.dies_per_chip",
     "nand.planes_per_die",
     "nand.page_size",
+    "nand.program_unit",
     "ftl.mapping.unit",
 ];
 
@@ -143,48 +145,6 @@ impl Checker<'_, '_> {
         }
     }
 
-    fn pages(&mut self) {
-        let nand = &self.options.nand;
-        for (path, size) in [("nand.page_size", nand.page_size), ("nand.codeword", nand.codeword)] {
-            if !size.0.is_power_of_two() {
-                let above = size.0.checked_next_power_of_two().unwrap_or(1 << 63);
-                let remedy =
-                    format!("write {} or {}", text(&Bytes(above / 2)), text(&Bytes(above)));
-                self.fail(&[path], format!("{} is not a power of two", size.print()), remedy);
-            }
-        }
-        let (page, codeword) = (nand.page_size, nand.codeword);
-        if codeword > page {
-            let message = format!(
-                "a codeword of {} is larger than the flash page of {}",
-                codeword.print(),
-                page.print()
-            );
-            let remedy = format!("write {} or less", text(&page));
-            self.fail(&["nand.codeword", "nand.page_size"], message, remedy);
-        }
-        let unit = self.options.ftl.mapping.unit.bytes(page);
-        if codeword <= page && codeword > unit {
-            let message = format!(
-                "a codeword of {} spans several mapping units of {}",
-                codeword.print(),
-                unit.print()
-            );
-            let remedy = format!("write {} or less, or map larger units", text(&unit));
-            self.fail(&["nand.codeword", "ftl.mapping.unit"], message, remedy);
-        }
-        if !page.0.is_multiple_of(unit.0) || !unit.0.is_multiple_of(SECTOR_BYTES) {
-            let message = format!(
-                "units of {} do not divide the flash page of {} into whole sectors",
-                unit.print(),
-                page.print()
-            );
-            let remedy =
-                format!("write \"flash-page\", or a power of two from 512B to {}", page.print());
-            self.fail(&["ftl.mapping.unit", "nand.page_size"], message, remedy);
-        }
-    }
-
     fn lists(&mut self) {
         let timing = &self.options.nand.timing.policy;
         if timing.tells_apart() != TellsApart::PageTypes {
@@ -193,7 +153,12 @@ impl Checker<'_, '_> {
         let cell = self.options.nand.cell;
         let [read, program] = timing.paths();
         let times = timing.times(cell);
-        let lists = [(read, times.read.len()), (program, times.program.len())];
+        let (reads, programs) = (times.read.len(), times.program.len());
+        let mut lists = vec![(read, reads), (program, programs)];
+        if self.options.nand.pages_at_once() > 1 {
+            lists.pop();
+            self.time_of_word_line(program, programs);
+        }
         for (path, length) in lists {
             if length != cell.bits() as usize {
                 let entries =
@@ -520,7 +485,8 @@ impl Checker<'_, '_> {
         if !self.reader.sound(&paths) {
             return;
         }
-        let transfer = transfers.time_of_page(nand.page_size);
+        let page = transfers.time_of_page(nand.page_size);
+        let transfer = Nanos(page.0.saturating_mul(nand.pages_at_once().into()));
         let dies = u64::from(nand.chips_per_channel) * u64::from(nand.dies_per_chip);
         if transfer.0.saturating_mul(dies) > program.0 {
             let message = format!(
@@ -531,10 +497,10 @@ impl Checker<'_, '_> {
             );
             let remedy = "let the bus move more, or put fewer dies on a channel".to_owned();
             self.warn(&paths, message, remedy);
-        } else if transfer.0 > read.0.saturating_mul(8) {
+        } else if page.0 > read.0.saturating_mul(8) {
             let message = format!(
                 "the bus is slow: moving a page takes {}, sensing it {}",
-                transfer.print(),
+                page.print(),
                 read.print()
             );
             let remedy = "let the bus move more, if the part's interface does".to_owned();

@@ -191,12 +191,13 @@ fn adjust(options: &mut Options, reader: &mut LayerReader<'_>) {
     adjust_link(options, reader);
     let nand = &mut options.nand;
     const UNIT: &str = "ftl.mapping.unit";
-    if options.ftl.mapping.unit.bytes(nand.page_size) > nand.page_size && !reader.is_set(UNIT) {
-        options.ftl.mapping.unit = MapUnit::Size(nand.page_size);
+    let page = nand.flash_page();
+    if options.ftl.mapping.unit.bytes(page) > page && !reader.is_set(UNIT) {
+        options.ftl.mapping.unit = MapUnit::Size(page);
         reader.origins.insert(UNIT, ValueOrigin::Adjusted("cut to the page size"));
     }
     const CODEWORD: &str = "nand.codeword";
-    let unit = options.ftl.mapping.unit.bytes(nand.page_size);
+    let unit = options.ftl.mapping.unit.bytes(page);
     if nand.codeword > unit && !reader.is_set(CODEWORD) {
         nand.codeword = unit;
         reader.origins.insert(CODEWORD, ValueOrigin::Adjusted("cut to the mapping unit"));

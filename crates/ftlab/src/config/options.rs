@@ -19,7 +19,7 @@ use crate::host::arbitration::ArbitrationChoice;
 use crate::host::{Copies, DramRateOptions, StreamMap};
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
-use crate::nand::{DrawOptions, FaultOptions};
+use crate::nand::{DrawOptions, FaultOptions, ProgramUnit};
 use crate::options::Switch;
 use crate::options::declare::{choices, options};
 use crate::options::text::{nearest, quoted, shown};
@@ -209,14 +209,44 @@ options! {
         /// Flash pages in each block, counting every page of a word line: three in TLC.
         pages_per_block: u32 = required, in "4"..="16384", unit "flash pages",
             source "range: 64 in early SLC to several thousand in 3D QLC";
-        /// The size of a flash page, which is sensed and programmed together, without its spare area. A power of two.
+        /// The size of a flash page, which is sensed together, without its spare area. A multiple of the codeword and of
+        /// the mapping unit.
         page_size: Bytes = required, in "2KiB"..="64KiB", source "range: parts since about 2005";
+        /// What a die programs at once, and the FTL fills as one: a page, or a word line with a page for each bit of its
+        /// cells. A read senses the pages of a word line that hold what it wants, one after the other. To mappings, caches
+        /// and faults, a flash page then is a word line. Blocks in SLC mode are filled with as much at a time, by one
+        /// program after the other.
+        program_unit: ProgramUnit = "page",
+            source "default: parts up to about 2013; 3D NAND programs whole word lines in one shot";
         /// The size of an ECC codeword. A read moves whole codewords over the bus. A power of two;
         /// the default is cut to the size of the page.
         codeword: Bytes = "4KiB", in "512B"..="64KiB",
             source "LDPC codes of current controllers cover 1 to 4 KiB of data";
         /// The type of the cells.
         cell: Cell = required, source "the part";
+    }
+}
+
+impl NandOptions {
+    /// The pages that a die programs at once.
+    #[must_use]
+    pub fn pages_at_once(&self) -> u32 {
+        match self.program_unit {
+            ProgramUnit::Page => 1,
+            ProgramUnit::WordLine => self.cell.bits(),
+        }
+    }
+
+    /// The size of what the FTL fills as a flash page: all that a die programs at once.
+    #[must_use]
+    pub fn flash_page(&self) -> Bytes {
+        Bytes(self.page_size.0 * u64::from(self.pages_at_once()))
+    }
+
+    /// The number of flash pages of a block, as the FTL fills them. A check refuses blocks with a part of one.
+    #[must_use]
+    pub fn flash_pages_per_block(&self) -> u32 {
+        (self.pages_per_block / self.pages_at_once()).max(1)
     }
 }
 

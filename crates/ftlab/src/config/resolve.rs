@@ -16,14 +16,14 @@ pub(super) fn gang(options: &Options) -> u32 {
 pub(super) fn shape(options: &Options) -> Shape {
     let nand = &options.nand;
     let gang = gang(options);
-    let page_size = Bytes(nand.page_size.0 * u64::from(gang));
+    let page_size = Bytes(nand.flash_page().0 * u64::from(gang));
     Shape {
         channels: nand.channels / gang,
         chips_per_channel: nand.chips_per_channel,
         dies_per_chip: nand.dies_per_chip,
         planes_per_die: nand.planes_per_die,
         blocks_per_plane: nand.blocks_per_plane,
-        pages_per_block: nand.pages_per_block,
+        pages_per_block: nand.flash_pages_per_block(),
         page_size,
         mapping_unit: options.ftl.mapping.unit.bytes(page_size),
     }

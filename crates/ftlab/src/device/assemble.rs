@@ -40,6 +40,7 @@ use crate::host::{
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
     Abilities, CacheOps, Counting, Draws, Faults, Hazards, MultiPlane, PauseCost, StripeLayout,
+    WordLine,
 };
 use crate::policy::Parts;
 use crate::scheduler::{Flash, FlashSetup, PauseRule, Probe};
@@ -126,6 +127,7 @@ impl DeviceSetup {
                         program: nand.slc_mode.program,
                         erase: nand.slc_mode.erase,
                     },
+                    word_line: word_line(nand, &counts),
                 },
                 bus: bus(config, &of_flash),
                 abilities: abilities(nand),
@@ -201,7 +203,14 @@ fn bus(config: &Config, parts: &Parts<'_>) -> Bus {
     shape.page_size = nand.page_size;
     shape.mapping_unit = Bytes(shape.mapping_unit.0 / u64::from(gang));
     let transfers = nand.bus.policy.build(parts);
-    Bus::new(&transfers, nand.bus.command, nand.codeword, &shape).ganged(gang)
+    let bus = Bus::new(&transfers, nand.bus.command, nand.codeword, &shape);
+    bus.for_word_lines(nand.pages_at_once()).ganged(gang)
+}
+
+/// The pages of a word line, if it is programmed at once.
+fn word_line(nand: &NandOptions, counts: &Geometry) -> Option<WordLine> {
+    let pages = nand.pages_at_once();
+    (pages > 1).then(|| WordLine::of(counts.shape(), pages))
 }
 
 fn merger(options: &Options, parts: &Parts<'_>) -> Option<MergerSetup> {

@@ -53,6 +53,7 @@ fn sense(id: RequestId, span: PageSpan, at: Ppn, on: &mut Base<impl Probe, impl 
     let mut read = Command::new(Kind::Read, Origin::Host, ServiceId::READS.owner(id.get()), at);
     read.units = 1;
     read.codewords = on.kernel.flash.bus().codewords_of(span.sectors);
+    read.senses = on.kernel.flash.senses::<{ skills::ALL }>(at, span.sectors);
     let read = on.kernel.flash.prepare(read);
     on.buffer.note_read(None, &on.kernel.ftl);
     on.desk.intake.wait_for_one(id);

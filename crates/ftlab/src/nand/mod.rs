@@ -18,6 +18,7 @@ mod reliability;
 mod schedule;
 mod stripes;
 pub mod timing;
+mod word_line;
 
 pub use abilities::{Abilities, AddressRule, MultiPlane, PauseCost, Row};
 pub use channel::Channel;
@@ -34,3 +35,4 @@ pub use programmed::{Prior, Programmed};
 pub use reliability::{LEVELS, Limit, Reliability, ReliabilityOptions, Strain};
 pub use schedule::{Area, Fault, FaultSpot, Scheduled};
 pub use stripes::{Stripe, StripeLayout};
+pub use word_line::{ProgramUnit, Senses, WordLine};

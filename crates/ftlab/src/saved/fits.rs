@@ -5,6 +5,7 @@ use std::fmt;
 use crate::config::{Config, FtlOptions, Options};
 use crate::image::Resume;
 use crate::options::value::Value;
+use crate::shape::SuperblockSpan;
 
 /// An option on which the image and the loading device disagree but must agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -60,7 +61,9 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         None => "none".to_owned(),
     };
     let superblock = |config: &Config| match config.flash().superblocks() {
-        Some(span) => format!("superblocks of {} dies", span.dies),
+        Some(SuperblockSpan { dies, planes, .. }) => {
+            format!("superblocks of {dies} dies and {planes} planes of each")
+        }
         None => "none".to_owned(),
     };
     // In SLC mode, a block holds its pages divided by the bits of a cell.

@@ -267,7 +267,10 @@ impl FlashArray {
         if !skills::any(S, skills::TIMES | skills::SLC | skills::RARE_ON_FLASH) {
             return self.sheet.flat[self.commands[id].kind as usize];
         }
-        self.sheet.in_cells(&self.commands[id])
+        match skills::any(S, skills::RARE_ON_FLASH) {
+            true => self.sheet.in_cells(&self.commands[id]),
+            false => self.sheet.in_cells_of_page(&self.commands[id]),
+        }
     }
 
     /// Decides the cost of a program that begins, where it depends on whether other commands wait.

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::owner::Owner;
 use crate::engine::Handle;
 use crate::engine::skills::{RARE_ON_FLASH, Skills, any};
-use crate::nand::{CellMode, CostClass, Kind, ProgramCost, ReadEffort};
+use crate::nand::{CellMode, CostClass, Kind, ProgramCost, ReadEffort, Senses};
 use crate::units::{DieId, Nanos, Ppn, SimTime};
 use crate::verify;
 
@@ -143,6 +143,9 @@ pub struct Command {
     pub page: Ppn,
     /// The flash page that a copyback senses, or that a merge copies.
     pub source: Option<Ppn>,
+    /// The pages of a word line that a read senses; all of them, or the flash page that is no word line, if none are
+    /// named.
+    pub senses: Option<Senses>,
     /// The mode of the cells of its block. A copyback senses in it, and programs at full density.
     pub mode: CellMode,
     /// What it meets in the cells.
@@ -249,6 +252,7 @@ impl Command {
             codewords: 0,
             page,
             source: None,
+            senses: None,
             mode: CellMode::Native,
             found: CellFindings::default(),
             of_map: false,
@@ -273,6 +277,14 @@ impl Command {
     #[must_use]
     pub fn in_mode(mut self, mode: CellMode) -> Command {
         self.mode = mode;
+        self
+    }
+
+    /// Sets the pages of a word line that it senses.
+    #[inline(always)]
+    #[must_use]
+    pub fn sensing(mut self, senses: Option<Senses>) -> Command {
+        self.senses = senses;
         self
     }
 

@@ -6,7 +6,8 @@ use super::owner::ServiceId;
 use crate::engine::skills::{self, Skills};
 use crate::nand::timing::{Bus, Prices, ProgramOf, ReadOf, TimingPolicy};
 use crate::nand::{
-    Abilities, CellMode, CostClass, DieStates, Kind, MultiPlane, ReadEffort, Reliability,
+    Abilities, AddressRule, CellMode, CostClass, DieStates, Kind, MultiPlane, ReadEffort,
+    Reliability, Senses, WordLine,
 };
 use crate::shape::FlashGeometry;
 use crate::units::{DieId, Nanos, Ppn};
@@ -60,6 +61,38 @@ impl Datasheet {
     /// Time that a command takes in the cells.
     #[inline(always)]
     pub(super) fn in_cells(&self, command: &Command) -> Nanos {
+        match &self.timing.word_line {
+            None => self.in_cells_of_page(command),
+            Some(word_line) => self.in_cells_of_word_line(word_line, command),
+        }
+    }
+
+    #[cold]
+    fn in_cells_of_word_line(&self, word_line: &WordLine, command: &Command) -> Nanos {
+        let Command { kind, page, source, mode, senses, .. } = *command;
+        let (effort, class) = (command.found.effort, command.class());
+        let read = |page| {
+            let of = ReadOf { page, mode, effort };
+            self.timing.read_of_word_line((word_line, senses), &self.geometry, &of)
+        };
+        let program = |mode| {
+            let of = ProgramOf { page, mode, class };
+            self.timing.program_of_word_line(word_line, &self.geometry, &of)
+        };
+        match kind {
+            Kind::Read => read(page),
+            Kind::Program => program(mode),
+            Kind::Erase => self.timing.erase(mode),
+            Kind::Copyback => {
+                let source = source.expect("a copyback has a source");
+                read(source) + program(CellMode::Native)
+            }
+        }
+    }
+
+    /// The same as [`in_cells`](Self::in_cells), where a flash page is one page.
+    #[inline(always)]
+    pub(super) fn in_cells_of_page(&self, command: &Command) -> Nanos {
         let Command { kind, page, source, mode, found: CellFindings { effort, .. }, .. } = *command;
         let class = command.class();
         match kind {
@@ -95,11 +128,18 @@ impl Datasheet {
         }
         let (block, unit) = geometry.place_of(command.page);
         let plane = geometry.plane_of(block);
-        command.ticket.seat = Seat {
-            plane: 1 << geometry.plane_in_die(plane),
-            address: multi_plane.address_of(geometry, command.kind, (block, unit)),
-            block: block.get(),
-        };
+        let mut address = multi_plane.address_of(geometry, command.kind, (block, unit));
+        if skills::any(S, skills::RARE_ON_FLASH)
+            && let Some(word_line) = &self.timing.word_line
+            && command.kind == Kind::Read
+            && multi_plane.address != AddressRule::Any
+        {
+            // Planes that sense together sense the same pages of their word lines.
+            let senses = command.senses.unwrap_or(word_line.all());
+            address.1 = (address.1 << word_line.pages()) + senses.bits();
+        }
+        command.ticket.seat =
+            Seat { plane: 1 << geometry.plane_in_die(plane), address, block: block.get() };
         geometry.die_of(plane)
     }
 
@@ -125,16 +165,32 @@ impl Datasheet {
         self.timing.native.reliability()
     }
 
+    /// Time to sense the pages of a flash page that hold what is wanted; all of them if none are named.
+    #[inline]
+    pub(crate) fn price_of_read(&self, page: Ppn, mode: CellMode, senses: Option<Senses>) -> Nanos {
+        let of = ReadOf { page, mode, effort: ReadEffort::default() };
+        match &self.timing.word_line {
+            None => self.timing.read(&self.geometry, &of),
+            Some(line) => self.timing.read_of_word_line((line, senses), &self.geometry, &of),
+        }
+    }
+
+    fn price_of_program(&self, page: Ppn, mode: CellMode) -> Nanos {
+        let of = ProgramOf { page, mode, class: CostClass::default() };
+        match &self.timing.word_line {
+            None => self.timing.program(&self.geometry, &of),
+            Some(line) => self.timing.program_of_word_line(line, &self.geometry, &of),
+        }
+    }
+
     /// Time that an operation takes in the cells, where programs cost the same for every purpose.
     #[inline]
     pub(crate) fn price_of(&self, kind: Kind, page: Ppn, mode: CellMode) -> Nanos {
-        let (class, effort) = (CostClass::default(), ReadEffort::default());
         match kind {
-            Kind::Read => self.timing.read(&self.geometry, &ReadOf { page, mode, effort }),
-            Kind::Program => self.timing.program(&self.geometry, &ProgramOf { page, mode, class }),
+            Kind::Read => self.price_of_read(page, mode, None),
+            Kind::Program => self.price_of_program(page, mode),
             Kind::Copyback => {
-                let read = self.price_of(Kind::Read, page, mode);
-                read + self.price_of(Kind::Program, page, CellMode::Native)
+                self.price_of_read(page, mode, None) + self.price_of_program(page, CellMode::Native)
             }
             Kind::Erase => self.timing.erase(mode),
         }
@@ -173,6 +229,7 @@ impl Datasheet {
         let together = self.serves_planes_together();
         let together = together || self.senses_apart();
         let one_by_one = !together && !cache.read && !cache.program && !one_die_at_a_time;
-        free && one_by_one && self.timing.native.is_flat() && !self.timing.native.knows_costs()
+        let Prices { native, word_line, .. } = &self.timing;
+        free && one_by_one && native.is_flat() && !native.knows_costs() && word_line.is_none()
     }
 }

@@ -4,6 +4,7 @@
 mod at_once;
 mod image;
 mod power;
+mod word_lines;
 
 use super::array::{FlashArray, Rules};
 use super::command::{Command, CommandId, Origin};
@@ -123,6 +124,7 @@ impl<P: Probe> Flash<P> {
             cells.matters(),
             rules.data_out_first,
             sheet.bus.carries_commands(),
+            sheet.timing.word_line.is_some(),
             sheet.geometry.superblocks().is_some(),
             self.dispatcher.decoder.is_some(),
             apart.is_some(),

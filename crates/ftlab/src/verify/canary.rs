@@ -99,6 +99,8 @@ pub enum Canary {
     ParityNotRebuilt,
     /// After a power cut: pages that were being programmed count.
     TornPageBelieved,
+    /// After a power cut: of a flash page that was being programmed, such as a word line, the first half counts.
+    TornPartBelieved,
     /// After a power cut: deallocated data counts.
     DeallocationForgotten,
     /// After a power cut: of several versions of a page, the one in the block that was opened first
@@ -180,8 +182,9 @@ impl Canary {
     ];
 
     /// Bugs that show after a power cut.
-    pub const OF_POWER_CUTS: [Canary; 13] = [
+    pub const OF_POWER_CUTS: [Canary; 14] = [
         Canary::TornPageBelieved,
+        Canary::TornPartBelieved,
         Canary::DeallocationForgotten,
         Canary::OlderVersionWins,
         Canary::FragmentNotRecovered,

@@ -95,6 +95,16 @@ fn unknown_presets() {
 }
 
 #[test]
+fn word_lines_and_pages_that_do_not_fit() {
+    insta::assert_snapshot!(error(&with_sets(
+        "tlc-512g",
+        &["nand.program_unit=word-line", "ftl.mapping.unit=flash-page", "nand.pages_per_block=13"],
+    )));
+    let odd = ["nand.page_size=18KiB", "ftl.mapping.unit=6KiB"];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &odd)));
+}
+
+#[test]
 fn what_does_not_fit_together() {
     insta::assert_snapshot!(error(&with_sets(
         "tlc-512g",

@@ -274,6 +274,19 @@ fn striped(death: bool, rebuild: bool) -> Spec {
     }
 }
 
+/// The base device with word lines that are programmed at once, two of them together.
+fn one_shot() -> Spec {
+    base().with(
+        r#"nand.program_unit = word-line
+        nand.multi_plane.read = on
+        nand.multi_plane.program = on
+        nand.timing.policy = page-type
+        nand.timing.program_by_type = ["1500us"]
+        nand.blocks_per_plane = 24
+        ftl.over_provisioning = 100%"#,
+    )
+}
+
 /// Each policy has a golden result, a summary and a source.
 #[test]
 fn every_policy_has_its_golden_result() {
@@ -298,5 +311,7 @@ fn every_policy_has_its_golden_result() {
         ] {
             insta::assert_snapshot!(name, summary(striped(death, rebuild).setup()));
         }
+        // Nor is the program unit.
+        insta::assert_snapshot!("nand.program_unit-word-line", summary(one_shot().setup()));
     });
 }

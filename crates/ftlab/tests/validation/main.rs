@@ -56,4 +56,5 @@ mod utilisation;
 mod watch;
 mod wear;
 mod with_space;
+mod word_lines;
 mod write_amplification;

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use ftlab::nand::ProgramUnit;
 use ftlab::options::value::Value;
+use ftlab::shape::Cell;
 use ftlab::units::Bytes;
 use serde::Serialize;
 
@@ -232,13 +234,24 @@ pub fn times(series: &Series, most: usize) -> Result<Times, Failure> {
     times_of(&series.results[0].1, most)
 }
 
+/// The bytes that a program writes: a page, or a word line that is programmed at once.
+fn programmed_at_once(result: &Finished) -> u64 {
+    let nand = |option: &str| result.text(&format!("/device/config/nand/{option}"));
+    let page = Bytes::parse(nand("page_size")).map_or(0, |bytes| bytes.0);
+    let bits = Cell::parse(nand("cell")).map_or(1, Cell::bits);
+    let unit = ProgramUnit::parse(nand("program_unit")).unwrap_or(ProgramUnit::Page);
+    match unit {
+        ProgramUnit::Page => page,
+        ProgramUnit::WordLine => page * u64::from(bits),
+    }
+}
+
 fn times_of(result: &Finished, most: usize) -> Result<Times, Failure> {
     let rows = result.columns("timeline.parquet", TIMELINE)?;
     let started = result.measured_from_ns();
     let rows: Rows<10> =
         rows.into_iter().filter(|row| row[0].saturating_add(row[1]) > started).collect();
-    let page = result.text("/device/config/nand/page_size");
-    let page_bytes = Bytes::parse(page).map_or(0, |bytes| bytes.0);
+    let page_bytes = programmed_at_once(result);
     let mut times = Times::default();
     let windows: Vec<(u64, u64)> = rows.iter().map(|row| (row[0], row[1])).collect();
     for one in together(&windows, most, result.finished_ns()) {

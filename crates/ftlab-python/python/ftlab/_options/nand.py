@@ -178,8 +178,8 @@ class NandSection(TypedDict, total=False):
     """
 
     page_size: str | None
-    """The size of a flash page, which is sensed and programmed together, without its spare area. A power of two.
-    From 2KiB to 64KiB. (nand.page_size)
+    """The size of a flash page, which is sensed together, without its spare area. A multiple of the codeword and
+    of the mapping unit. From 2KiB to 64KiB. (nand.page_size)
     """
 
     pages_per_block: int | str | None
@@ -207,8 +207,8 @@ class NandSection(TypedDict, total=False):
     """
 
     program_by_type: Sequence[str] | str | None
-    """Time to program a flash page (tPROG), for each type of page, in the same order. From 1us to 1s.
-    (nand.timing.program_by_type)
+    """Time to program a flash page (tPROG), for each type of page, in the same order. One time if a word line is
+    programmed at once (`nand.program_unit`). From 1us to 1s. (nand.timing.program_by_type)
     """
 
     program_failures: int | str | None
@@ -226,6 +226,13 @@ class NandSection(TypedDict, total=False):
     program_step: int | Sequence[int] | str | None
     """How much the voltage of a program rises from pulse to pulse (ISPP), for low, medium and high cost. In mV.
     Default: 400, 300, 225. From 10 to 2000. (nand.timing.program_step)
+    """
+
+    program_unit: Literal["page", "word-line"] | None
+    """What a die programs at once, and the FTL fills as one: a page, or a word line with a page for each bit of
+    its cells. A read senses the pages of a word line that hold what it wants, one after the other. To
+    mappings, caches and faults, a flash page then is a word line. Blocks in SLC mode are filled with as much
+    at a time, by one program after the other. Default: page. (nand.program_unit)
     """
 
     program_volt: str | None

@@ -33,8 +33,8 @@ class PageType(Policy):
     read_by_type: Time to sense a flash page (tR), for each type of page: LSB and MSB in MLC; LSB, CSB, MSB in
     TLC; TSB last in QLC. From 100ns to 100ms. (nand.timing.read_by_type)
 
-    program_by_type: Time to program a flash page (tPROG), for each type of page, in the same order. From 1us
-    to 1s. (nand.timing.program_by_type)
+    program_by_type: Time to program a flash page (tPROG), for each type of page, in the same order. One time
+    if a word line is programmed at once (`nand.program_unit`). From 1us to 1s. (nand.timing.program_by_type)
     """
 
     def __init__(

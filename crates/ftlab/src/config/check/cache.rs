@@ -16,7 +16,7 @@ impl Checker<'_, '_> {
             return 0;
         }
         let drain = self.options.cache.policy.dram().map_or(0, |buffer| {
-            let page = nand.page_size.0.max(1);
+            let page = nand.flash_page().0.max(1);
             let row = u64::from(self.options.pages_in_row());
             let programs = buffer.programs_in_flight(self.dies(counts), counts.planes, row);
             // A buffer that is counted in sectors may hold one sector of each page.
@@ -32,7 +32,7 @@ impl Checker<'_, '_> {
         });
         // Superblocks shrink to a half.
         let pages = match superblocks(self.options) {
-            None => u64::from(nand.pages_per_block),
+            None => u64::from(nand.flash_pages_per_block()),
             Some(_) => counts.units_per_block.div_ceil(2 * counts.units_per_page).max(1),
         };
         1 + drain.div_ceil(counts.planes * pages)

@@ -17,7 +17,7 @@ impl Checker<'_, '_> {
                 "has to know the plane of a page in advance",
             ),
             (
-                ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
+                ftl.mapping.unit.bytes(nand.flash_page()) != nand.flash_page(),
                 "ftl.mapping.unit",
                 "\"flash-page\"",
                 "holds whole flash pages, of which each write is a version",

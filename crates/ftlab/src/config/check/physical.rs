@@ -41,7 +41,7 @@ impl Checker<'_, '_> {
                 "a read cache would hide reads from the flash",
             ),
             (
-                ftl.mapping.unit.bytes(nand.page_size) != nand.page_size,
+                ftl.mapping.unit.bytes(nand.flash_page()) != nand.flash_page(),
                 "ftl.mapping.unit",
                 "\"flash-page\"",
                 "pages are programmed in place as a whole",

@@ -60,7 +60,7 @@ impl Checker<'_, '_> {
         else {
             return;
         };
-        let pages = nand.pages_per_block;
+        let pages = nand.flash_pages_per_block();
         if reads.saturating_add(pages) <= limit {
             return;
         }

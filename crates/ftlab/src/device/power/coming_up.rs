@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use crate::engine::skills;
 use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, Reading, RecoveryPlan};
 use crate::host::{Crossing, Dram, DramSetup};
@@ -224,6 +225,11 @@ impl ComingUp {
         let Some(job) = jobs.front_mut() else { return };
         let page = job.page();
         let whole = self.flash.bus().page_codewords();
+        // The spare area of a word line lies in its first page.
+        let senses = match job {
+            RecoveryJob::Spares(..) => self.flash.senses_of_units::<{ skills::ALL }>([page]),
+            _ => None,
+        };
         let (kind, codewords, mode) = match *job {
             RecoveryJob::Spares(Reading { mode, .. }, _) => (Kind::Read, 1, mode),
             RecoveryJob::Page(_, mode) => (Kind::Read, whole, mode),
@@ -244,6 +250,7 @@ impl ComingUp {
         }
         let mut command = Command::new(kind, Origin::System, ServiceId::JOURNAL.owner(0), page);
         (command.units, command.codewords, command.mode) = (1, codewords, mode);
+        command.senses = senses;
         let id = self.flash.prepare(command);
         self.flash.submit(self.now, id);
     }

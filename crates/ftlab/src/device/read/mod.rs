@@ -12,14 +12,17 @@ use crate::engine::skills::{RARE, RARE_ON_FLASH, Skills, any};
 use crate::ftl::superblock::deaths;
 use crate::ftl::{FlashChange, Fragment, ReadFor, SpoiledBy, lost};
 use crate::host::{Pages, Request};
+use crate::nand::Senses;
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{DieId, PageSpan, Ppn, RequestId, SectorMask};
 use crate::verify::Canary;
 
-/// A flash read that is being put together: pages on the same flash page are sensed once.
+/// A flash read that is being put together: pages on the same flash page are sensed once, and those on different pages
+/// of a word line by a read each.
 pub(in crate::device) struct Gathering {
     pub command: CommandId,
     pub flash_page: u32,
+    pub senses: Option<Senses>,
 }
 
 pub(in crate::device) fn submit_read<const S: Skills>(
@@ -156,29 +159,36 @@ pub(in crate::device) fn read_from<const S: Skills>(
         return;
     }
     let flash_page = on.kernel.ftl.geometry().flash_page_of(at);
+    // The read cache keeps whole flash pages.
+    let (senses, codewords) = match any(S, RARE) && on.reads.cache.is_on() {
+        true => (None, on.kernel.flash.bus().page_codewords()),
+        false => (
+            on.kernel.flash.senses::<S>(at, wanted.sectors),
+            on.kernel.flash.bus().codewords_of(wanted.sectors),
+        ),
+    };
     let command = match gathering {
-        Some(open) if open.flash_page == flash_page => open.command,
+        Some(open)
+            if open.flash_page == flash_page
+                && (!any(S, RARE_ON_FLASH) || open.senses == senses) =>
+        {
+            open.command
+        }
         _ => {
             let (owner, mode) = (ServiceId::READS.owner(id.get()), on.kernel.ftl.mode_at::<S>(at));
-            let command = on
-                .kernel
-                .flash
-                .prepare_with(|| Command::new(Kind::Read, Origin::Host, owner, at).in_mode(mode));
+            let command = on.kernel.flash.prepare_with(|| {
+                Command::new(Kind::Read, Origin::Host, owner, at).in_mode(mode).sensing(senses)
+            });
             on.desk.intake.wait_for_one(id);
-            if let Some(full) = gathering.replace(Gathering { command, flash_page }) {
+            if let Some(full) = gathering.replace(Gathering { command, flash_page, senses }) {
                 on.kernel.submit::<S>(full.command);
             }
             command
         }
     };
-    // The read cache keeps whole flash pages.
-    let codewords = match any(S, RARE) && on.reads.cache.is_on() {
-        true => on.kernel.flash.bus().page_codewords(),
-        false => on.kernel.flash.bus().codewords_of(wanted.sectors),
-    };
     // Parts of two packed pages are counted by the usual places of their sectors. Together they are
-    // no more than the flash page.
-    let whole = on.kernel.flash.bus().page_codewords();
+    // no more than what is sensed.
+    let whole = on.kernel.flash.codewords_sensed::<S>(senses);
     let open = on.kernel.flash.command_mut(command);
     open.units += 1;
     open.codewords = (open.codewords + codewords).min(whole);

@@ -102,7 +102,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let together = !apart || round + most * units < buffer.capacity_pages() / 2;
         // A single write must fill rows.
         let whole = buffer.capacity_pages() > 0 || at_once.is_multiple_of(buffer.rules.row * units);
-        if !(known && aligned && together && whole) {
+        // A full buffer must hold no part of a flash page, or programs begin earlier.
+        let even = buffer.capacity_pages().is_multiple_of(units);
+        if !(known && aligned && together && whole && even) {
             return None;
         }
         // The use of the buffer's slots repeats after filling it twice.

@@ -165,7 +165,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 if !writing_back.covers(part.sectors) || padding {
                     let (page, mode) = (part.at, ftl.mode_at::<{ ALL }>(part.at));
                     let (kind, origin) = (Kind::Read, Origin::ReadModifyWrite);
-                    let takes = flash.sheet().price_of(kind, page, mode);
+                    let senses = flash.senses_of_units::<ALL>([page]);
+                    let takes = flash.sheet().price_of_read(page, mode, senses);
                     let moves = flash.sheet().price_of_data(kind, 1);
                     let job = CellJob { kind, origin, page, mode, takes, moves };
                     self.turns.push(Work::OldCopy(leader), job);

@@ -279,6 +279,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
             read.units = 1;
             read.codewords = self.kernel.flash.bus().codewords_per_unit();
             read.mode = self.kernel.ftl.mode_at::<S>(part.at);
+            read.senses = self.kernel.flash.senses_of_units::<S>([part.at]);
             read.then = Some(program);
             read.spent.translation = waited;
             self.kernel.flash.command_mut(program).waits_for += 1;

@@ -346,9 +346,13 @@ impl Rewriter {
             }
         }
         on.flash.command_mut(program).units = units;
+        let sources = &self.sources.row_mut(program)[..units as usize];
+        let senses = sources.iter().filter_map(|&raw| Ppn::from_raw(raw));
+        let senses = on.flash.senses_of_units::<{ skills::ALL }>(senses);
         let mut read = Command::new(Kind::Read, Origin::Rewrite, owner, from);
         read.units = units;
         read.codewords = units * on.flash.bus().codewords_per_unit();
+        read.senses = senses;
         let read = on.flash.prepare(read);
         let erases = on.ftl.blocks.erases(on.ftl.geometry.block_of(first));
         self.dies[die.at()].run = Some(RewriteRun { wish, program, is_read: false, erases });

@@ -36,10 +36,12 @@ impl Collector {
         let first = self.batch[0];
         if flash_pages == 1 {
             let codewords = sources * codewords;
+            let senses = on.flash.senses_of_units::<S>(self.batch.iter().copied());
             let id = on.flash.prepare_with(|| {
                 Command::new(Kind::Read, origin, owner, first)
                     .carrying(sources, codewords)
                     .in_mode(mode)
+                    .sensing(senses)
             });
             self.note_sources(id);
             return self.submit::<S>(plane, id, on);
@@ -56,12 +58,15 @@ impl Collector {
             let flash_page = on.ftl.geometry.flash_page_of(page);
             let on_it = |page: &&Ppn| on.ftl.geometry.flash_page_of(**page) == flash_page;
             let units = self.batch[from..].iter().take_while(on_it).count();
+            let sources = self.batch[from..from + units].iter().copied();
+            let senses = on.flash.senses_of_units::<S>(sources);
             from += units;
             let units = units as u32;
             let id = on.flash.prepare_with(|| {
                 Command::new(Kind::Read, origin, owner, page)
                     .carrying(units, units * codewords)
                     .in_mode(mode)
+                    .sensing(senses)
                     .then(program)
             });
             self.submit::<S>(plane, id, on);

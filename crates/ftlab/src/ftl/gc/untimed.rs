@@ -16,7 +16,7 @@ use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::slc;
 use crate::ftl::{FlashChange, FlashContents};
-use crate::nand::CellMode;
+use crate::nand::{CellMode, Senses};
 use crate::scheduler::{CellJob, Flash, Kind, Origin, Turns, Work};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -210,10 +210,15 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         mode: CellMode,
         units: u32,
     ) {
-        self.flash.count_untimed(origin, kind, 1);
         let sheet = self.flash.sheet();
         let (takes, moves) = (sheet.price_of(kind, page, mode), sheet.price_of_data(kind, units));
-        self.turns.push(work, CellJob { kind, origin, page, mode, takes, moves });
+        self.push(work, CellJob { kind, origin, page, mode, takes, moves });
+    }
+
+    #[inline]
+    fn push(&mut self, work: Work, job: CellJob) {
+        self.flash.count_untimed(job.origin, job.kind, 1);
+        self.turns.push(work, job);
     }
 
     /// Begins to copy one flash page of valid pages, from `first` of the victim on.
@@ -237,14 +242,20 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         while left > 0 {
             // The pages on one flash page are read together.
             let (begin, end) = (unit, (unit / units_per_page + 1) * units_per_page);
-            let mut units = 0;
+            let (mut units, mut senses) = (0, None);
             while unit < end && left > 0 {
                 (units, left) = (units + 1, left - 1);
+                let of_unit = self.flash.senses_of_units::<{ ALL }>([Ppn::new(unit)]);
+                senses = [senses, of_unit].into_iter().flatten().reduce(Senses::and_also);
                 let next = self.ftl.blocks.next_valid(victim, unit + 1);
                 unit = next.unwrap_or(self.ftl.geometry.units_per_block());
             }
             let page = self.ftl.geometry.page_at(victim, begin);
-            self.give_to_die(Work::CopyRead(number), (Kind::Read, origin), page, mode, units);
+            let sheet = self.flash.sheet();
+            let (takes, moves) =
+                (sheet.price_of_read(page, mode, senses), sheet.price_of_data(Kind::Read, units));
+            let job = CellJob { kind: Kind::Read, origin, page, mode, takes, moves };
+            self.push(Work::CopyRead(number), job);
         }
     }
 

@@ -121,7 +121,7 @@ impl Stripes {
         on: &mut Kernel<P, C>,
     ) -> bool {
         let Some(known) = on.ftl.features.members() else { return false };
-        let &Command { page, origin, units, codewords, mode, .. } = on.flash.command(id);
+        let &Command { page, origin, units, codewords, mode, senses, .. } = on.flash.command(id);
         let Some(mut rest) = self.rest_of(page, known) else { return false };
         if on.flash.plant().is(Canary::ComputedWithoutOne) {
             rest.members &= rest.members.saturating_sub(1);
@@ -137,7 +137,8 @@ impl Stripes {
             let first = self.layout.on_flash(rest.stripe, member);
             let at = Ppn::new(first.get() + offset);
             let mut part = Command::new(Kind::Read, origin, owner, at);
-            (part.units, part.codewords, part.mode) = (units, codewords, mode);
+            (part.units, part.codewords) = (units, codewords);
+            (part.mode, part.senses) = (mode, senses);
             let part = on.flash.prepare(part);
             on.flash.submit(on.now, part);
         }

@@ -208,9 +208,13 @@ pub(crate) fn pages_on_record(ftl: &Ftl) -> u64 {
 /// Marks programmed pages void that do not count: torn pages, pages of an incomplete cycle, and all
 /// pages of a half-erased block.
 fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut Ftl) {
-    let believes = ftl.plant.is(Canary::TornPageBelieved);
-    let Some(record) = ftl.features.record.as_deref_mut() else { return };
     let units = ftl.geometry.units_per_page();
+    let believed = match ftl.plant {
+        plant if plant.is(Canary::TornPageBelieved) => units,
+        plant if plant.is(Canary::TornPartBelieved) => units / 2,
+        _ => 0,
+    };
+    let Some(record) = ftl.features.record.as_deref_mut() else { return };
     for &block in half_erased {
         record.void(ftl.geometry.page_at(block, 0), ftl.geometry.units_per_block());
     }
@@ -222,10 +226,8 @@ fn forget_what_did_not_count(blocks: &Blocks, half_erased: &[BlockId], ftl: &mut
             let first = ftl.geometry.page_at(block, unit);
             let pages = (first.get()..first.get() + units).map(Ppn::new);
             if pages.clone().any(|at| record.is_pending(at)) {
-                match believes {
-                    true => record.landed(first, units),
-                    false => record.void(first, units),
-                }
+                record.landed(first, believed);
+                record.void(Ppn::new(first.get() + believed), units - believed);
             }
         }
     }

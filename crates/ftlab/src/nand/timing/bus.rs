@@ -72,6 +72,17 @@ impl Bus {
         }
     }
 
+    /// Returns the bus for word lines of so many such flash pages, which cross it one after the other.
+    #[must_use]
+    pub fn for_word_lines(self, pages: u32) -> Bus {
+        let in_page = self.page_codewords();
+        let time = |codewords: u32| {
+            let (whole, rest) = (codewords / in_page, codewords % in_page);
+            Nanos(self.transfer(in_page).0 * u64::from(whole)) + self.transfer(rest)
+        };
+        Bus { by_codewords: (0..=in_page * pages).map(time).collect(), ..self }
+    }
+
     /// Returns several such buses used as one, each of which moves a codeword at the same time.
     #[must_use]
     pub fn ganged(self, buses: u32) -> Bus {

@@ -117,6 +117,12 @@ contract! {
         #[must_use]
         fn read(&self, geometry: &FlashGeometry, page: Ppn, effort: ReadEffort) -> Nanos;
 
+        /// Time to sense one page of the flash page of `page`, which is a word line: that of this bit of its cells.
+        #[must_use]
+        fn read_bit(&self, geometry: &FlashGeometry, page: Ppn, effort: ReadEffort, _bit: u32) -> Nanos {
+            self.read(geometry, page, effort)
+        }
+
         /// Time to program the flash page of `page`; `class` matters only if the model knows costs.
         #[must_use]
         fn program(&self, geometry: &FlashGeometry, page: Ppn, class: CostClass) -> Nanos;

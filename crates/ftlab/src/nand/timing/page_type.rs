@@ -35,7 +35,8 @@ options! {
         /// Time to sense a flash page (tR), for each type of page: LSB and MSB in MLC; LSB, CSB, MSB in
         /// TLC; TSB last in QLC.
         read_by_type: Vec<Nanos> = required, in "100ns"..="100ms", source "the part";
-        /// Time to program a flash page (tPROG), for each type of page, in the same order.
+        /// Time to program a flash page (tPROG), for each type of page, in the same order. One time if a word line is
+        /// programmed at once (`nand.program_unit`).
         program_by_type: Vec<Nanos> = required, in "1us"..="1s", source "the part";
     }
 }
@@ -47,7 +48,9 @@ impl Policy for PageType {
     type Options = PageTypeOptions;
 
     fn build(options: &Self::Options, parts: &Parts<'_>) -> Self {
-        let pairs = options.read_by_type.iter().zip(&options.program_by_type);
+        // A word line that is programmed at once has one time for all types.
+        let programs = options.program_by_type.iter().cycle();
+        let pairs = options.read_by_type.iter().zip(programs);
         PageType {
             types: pairs.map(|(&read, &program)| PageTimes { read, program }).collect(),
             erase: parts.erase,
@@ -83,6 +86,10 @@ impl TimingPolicy for PageType {
     #[inline]
     fn read(&self, geometry: &FlashGeometry, page: Ppn, _effort: ReadEffort) -> Nanos {
         self.times(geometry, page).read
+    }
+
+    fn read_bit(&self, _: &FlashGeometry, _: Ppn, _: ReadEffort, bit: u32) -> Nanos {
+        self.types[bit as usize].read
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //! cell.
 
 use super::{Timing, TimingPolicy};
-use crate::nand::{CellMode, CostClass, ReadEffort};
+use crate::nand::{CellMode, CostClass, ReadEffort, Senses, WordLine};
 use crate::shape::FlashGeometry;
 use crate::units::{Nanos, Ppn};
 
@@ -46,9 +46,40 @@ pub struct Prices {
     pub native: Timing,
     /// Blocks with one bit per cell.
     pub one_bit: OneBit,
+    /// The pages of a flash page that is a word line. `None` if a flash page is one page.
+    pub word_line: Option<WordLine>,
 }
 
 impl Prices {
+    /// Time to sense pages of a word line, one after the other; all of them if none are named.
+    #[must_use]
+    pub fn read_of_word_line(
+        &self,
+        (word_line, senses): (&WordLine, Option<Senses>),
+        geometry: &FlashGeometry,
+        of: &ReadOf,
+    ) -> Nanos {
+        let page = |bit| match of.mode {
+            CellMode::Native => self.native.read_bit(geometry, of.page, of.effort, bit),
+            CellMode::Slc => self.one_bit.read,
+        };
+        senses.unwrap_or(word_line.all()).pages().map(page).fold(Nanos::ZERO, |all, one| all + one)
+    }
+
+    /// Time to program a word line or, with one bit per cell, as much data page by page.
+    #[must_use]
+    pub fn program_of_word_line(
+        &self,
+        word_line: &WordLine,
+        geometry: &FlashGeometry,
+        of: &ProgramOf,
+    ) -> Nanos {
+        match of.mode {
+            CellMode::Native => self.native.program(geometry, of.page, of.class),
+            CellMode::Slc => Nanos(self.one_bit.program.0 * u64::from(word_line.pages())),
+        }
+    }
+
     /// Time to sense a flash page.
     #[inline]
     #[must_use]
@@ -84,6 +115,7 @@ impl Prices {
     pub fn longest(&self) -> Nanos {
         let OneBit { read, program, erase } = self.one_bit;
         let longest = read.max(program).max(erase).max(self.native.longest());
-        longest + longest
+        let pages = self.word_line.map_or(1, |word_line| word_line.pages());
+        Nanos(2 * longest.0 * u64::from(pages))
     }
 }

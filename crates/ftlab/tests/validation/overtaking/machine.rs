@@ -170,6 +170,7 @@ pub fn serve(scheduler: Scheduler, dies: u32, times: &Times, load: &[Item]) -> (
         timing: Prices {
             native: Timing::Plain(Plain { read, program, erase }),
             one_bit: OneBit { read, program, erase },
+            word_line: None,
         },
         bus: Bus::new(&page, command, Bytes::from_kib(4), &shape),
         abilities: Abilities::NONE,

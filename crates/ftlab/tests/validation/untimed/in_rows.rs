@@ -33,7 +33,7 @@ fn differences(one: &Device, other: &Device) -> Vec<ImagePart> {
     parts.filter(|&part| one.part(part) != other.part(part)).collect()
 }
 
-/// Placements, buffers, flash pages of one unit and of several, rows, an SLC cache that fills up before the device does.
+/// Placements, buffers, flash pages of one unit and of several, word lines, rows, an SLC cache that fills up before the device does.
 fn devices() -> Vec<Vec<&'static str>> {
     let mut all = vec![vec![]];
     let seams: [&[&str]; 5] = [
@@ -45,9 +45,14 @@ fn devices() -> Vec<Vec<&'static str>> {
         &[
             "cache.policy=none",
             "cache.policy=lru,cache.capacity=1MiB",
-            "cache.policy=fifo,cache.capacity=1MiB",
+            // Whole word lines of 12 KiB.
+            "cache.policy=fifo,cache.capacity=1056KiB",
         ],
-        &["nand.pages_per_block=64", "nand.page_size=16KiB,nand.pages_per_block=48"],
+        &[
+            "nand.pages_per_block=64",
+            "nand.page_size=16KiB,nand.pages_per_block=48",
+            "nand.program_unit=word-line,nand.pages_per_block=48",
+        ],
         &["nand.multi_plane.program=off", "nand.multi_plane.program=on"],
         &["ftl.slc_cache.policy=none", "ftl.slc_cache.policy=hybrid,ftl.slc_cache.blocks=12"],
     ];
