@@ -159,8 +159,19 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if let Some(laws) = self.base.kernel.flash.laws_mut() {
             held.into_iter().for_each(|(block, held)| laws.holds(block, held));
         }
+        self.base.verify_deaths();
         self.base.kernel.flash.verify_loaded_classes();
         self.verify_all();
+    }
+}
+
+impl<P: Probe, C: Contents> Base<P, C> {
+    /// Tells the laws of flash which dies are dead.
+    pub(super) fn verify_deaths(&mut self) {
+        let dead = self.kernel.ftl.dead_dies_on_flash();
+        if let Some(laws) = self.kernel.flash.laws_mut() {
+            dead.into_iter().for_each(|die| laws.die_dies(die));
+        }
     }
 }
 

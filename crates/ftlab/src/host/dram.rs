@@ -8,7 +8,7 @@
 use super::passage::Passage;
 use crate::options::declare::options;
 use crate::scheduler::CommandId;
-use crate::units::{Bytes, BytesPerSec, RequestId, SimTime};
+use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 
 options! {
     /// The controller's DRAM, as far as it takes time to move data through it.
@@ -65,6 +65,11 @@ impl Dram {
     /// When the next data has crossed.
     pub fn next_time(&self) -> Option<SimTime> {
         self.crossing.next_time()
+    }
+
+    /// How long data has crossed until now.
+    pub fn busy_until(&self, now: SimTime) -> Nanos {
+        self.crossing.busy_until(now)
     }
 
     /// Takes out what has crossed now, if anything has.

@@ -111,7 +111,7 @@ impl FrontEnd {
     #[must_use]
     pub fn busy_until(&self, now: SimTime) -> FrontEndBusy {
         let mut busy = FrontEndBusy {
-            dram: self.dram.as_ref().map_or(Nanos::ZERO, |dram| dram.crossing.busy_until(now)),
+            dram: self.dram.as_ref().map_or(Nanos::ZERO, |dram| dram.busy_until(now)),
             processor: self.processor.busy_until(now),
             ..FrontEndBusy::default()
         };

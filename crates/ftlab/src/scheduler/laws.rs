@@ -69,6 +69,8 @@ struct DieRecord {
     loaded: Vec<(Ppn, SimTime)>,
     /// Commands without data that have been sent, and when they have arrived.
     ordered: Vec<(Ppn, SimTime)>,
+    /// Whether it is known to be dead.
+    is_dead: bool,
 }
 
 impl DieRecord {
@@ -398,12 +400,18 @@ impl FlashLaws {
         }
     }
 
+    /// A die is known to be dead. What its blocks are told makes no difference any more.
+    pub(crate) fn die_dies(&mut self, die: DieId) {
+        self.dies[die.at()].is_dead = true;
+    }
+
     fn erases(&mut self, a: &Activity, mode: CellMode, resumed: bool) {
+        let is_dead = self.dies[a.die.at()].is_dead;
         let block = &mut self.blocks[self.geometry.block_of(a.page).at()];
         if resumed {
             return;
         }
-        let fits = block.programmed == 0 || block.mode == mode;
+        let fits = block.programmed == 0 || block.mode == mode || is_dead;
         assert!(fits, "an erase in a mode other than that of {block:?}: {a:?}");
         *block = Block { erases: block.erases + 1, ..Block::default() };
     }

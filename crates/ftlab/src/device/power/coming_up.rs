@@ -191,7 +191,10 @@ impl ComingUp {
         if self.flash.next_time() != Some(self.now) {
             return match self.dram.as_mut()?.arrived(self.now)? {
                 Crossing::FromFlash(read) => Some(read),
-                Crossing::FromHost(_) | Crossing::ToHost(_) | Crossing::ToFlash(_) => None,
+                Crossing::FromHost(_)
+                | Crossing::ToHost(_)
+                | Crossing::ToFlash(_)
+                | Crossing::Computed(_) => None,
             };
         }
         if let Some((_, first)) = self.flash.step() {

@@ -20,6 +20,7 @@ pub(in crate::device) fn go_on_without_die(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
+    on.verify_deaths();
     on.kernel.close_stripes();
     end_of_life::consider_end::<{ skills::ALL }>(writes, on);
     // Programs that wait for room may find that there is none, or get another place. Planes set more blocks aside.
