@@ -77,6 +77,7 @@ impl Ftl {
             (&mut self.features.stripes, &self.features.superblock)
         {
             stripes.closes(block, &state.members);
+            self.features.record.iter_mut().for_each(|record| record.touch_block(block));
         }
         let plane = self.geometry.plane_of(block);
         if self.health.dead.is_some() {

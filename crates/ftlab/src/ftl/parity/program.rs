@@ -94,6 +94,7 @@ impl Stripes {
             if let Some(running) = self.running.get_mut(&stripe) {
                 running.origin = Some(origin);
             }
+            on.ftl.features.record.iter_mut().for_each(|record| record.touch_block(stripe.block));
         } else {
             let running = self.running.entry(stripe).or_insert(Running::new());
             running.origin = Some(origin);

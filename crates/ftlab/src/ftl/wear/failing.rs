@@ -47,6 +47,7 @@ pub(in crate::ftl) fn check_program(
             (false, Some(state)) => stripes.program_failed(first, &state.members, contents),
             _ => stripes.is_programmed(first),
         }
+        ftl.features.record.iter_mut().for_each(|record| record.touch_block(block));
     }
     let units = ftl.geometry.units_per_page();
     contents.change(FlashChange::Spoiled { first, units, by: SpoiledBy::FailedProgram });
