@@ -58,12 +58,13 @@ pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let text = joined([format!("over {} dies", parity.stripe_dies), told(&counts.entries(None))]);
     line(out, "Parity", &text)?;
     if counts.exposed > Nanos::ZERO {
-        let text = format!(
-            "for {}; {} superblocks restored, {} pages not",
-            span(counts.exposed.0),
-            count(counts.restored),
-            count(parity.unprotected_pages)
-        );
+        let (until, left) = match parity.unprotected_pages {
+            0 => ("", String::new()),
+            pages => (", to the end of the run", format!(", {} pages left", count(pages))),
+        };
+        let restored = count(counts.restored);
+        let text =
+            format!("for {}{until}; {restored} superblocks restored{left}", span(counts.exposed.0));
         line(out, "A second death is fatal", &text)?;
     }
     if counts.reconstructed + counts.lost == 0 {

@@ -319,18 +319,21 @@ fn device(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     ];
     for (origin, name) in names {
         let of = &report.flash_commands[origin];
-        let [reads, programs, erases] =
-            [Kind::Read, Kind::Program, Kind::Erase].map(|kind| of[kind]);
+        let [reads, programs, erases, copybacks] =
+            [Kind::Read, Kind::Program, Kind::Erase, Kind::Copyback].map(|kind| of[kind]);
         let always = matches!(origin, Origin::Host | Origin::ReadModifyWrite | Origin::Gc);
-        if !always && reads + programs + erases == 0 {
+        if !always && reads + programs + erases + copybacks == 0 {
             continue;
         }
-        let text = format!(
+        let mut text = format!(
             "{} reads, {} programs, {} erases",
             count(reads),
             count(programs),
             count(erases)
         );
+        if copybacks > 0 {
+            text += &format!(", {} copybacks", count(copybacks));
+        }
         line(out, &format!("Flash commands, {name}"), &text)?;
     }
     Ok(())

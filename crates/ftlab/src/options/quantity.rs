@@ -275,6 +275,9 @@ impl Quantity {
                 "write what it carries in bytes (a lane of PCIe 4.0 with 16 GT/s has 1.97GB/s)"
                     .to_owned()
             }
+            ("a rate", _) if unit.ends_with("b/s") => {
+                "write what it carries in bytes: a byte has 8 bits".to_owned()
+            }
             _ => match nearest(unit, names) {
                 Some(name) => format!("write \"{number}{name}\""),
                 None => "write a unit that is known".to_owned(),

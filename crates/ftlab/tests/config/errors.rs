@@ -331,14 +331,17 @@ fn the_remedy_for_bad_blocks_helps() {
 
 #[test]
 fn what_a_map_on_flash_can_not_have() {
-    let refused = [
+    let refused =
+        ["ftl.mapping.policy=dftl", "ftl.mapping.host_memory=1MiB", "host.link.interface=sata-3"];
+    insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
+    assert!(Config::load(&with_sets("tlc-512g", &refused[..2])).is_ok());
+    let together = [
         "ftl.mapping.policy=dftl",
         "ftl.slc_cache.policy=dynamic",
         "nand.faults.schedule=10s: die 3 dies",
         "ftl.recovery.policy=scan",
     ];
-    insta::assert_snapshot!(error(&with_sets("tlc-512g", &refused)));
-    assert!(Config::load(&with_sets("tlc-512g", &refused[..3])).is_ok());
+    assert!(Config::load(&with_sets("tlc-512g", &together)).is_ok());
     // Whatever else fails.
     let fails = [
         "ftl.mapping.policy=dftl",
@@ -554,6 +557,9 @@ fn only_a_bus_takes_a_rate_in_transfers() {
     assert!(remedy.contains("\"1600MT/s\""), "{remedy}");
     assert!(rate("200GT/s").is_err(), "out of range");
     // A lane of the link moves bits, and not all of them are data.
+    let (message, remedy) = told(&with_sets("tiny", &["host.link.rate=6.4Gb/s"]));
+    assert_eq!(message, "unknown unit \"Gb/s\" for a rate");
+    assert!(remedy.starts_with("write what it carries in bytes: a byte has 8 bits"), "{remedy}");
     let (message, remedy) = told(&with_sets("tiny", &["host.link.rate=16GT/s"]));
     assert_eq!(message, "unknown unit \"GT/s\" for a rate");
     assert!(remedy.contains("in bytes"), "{remedy}");

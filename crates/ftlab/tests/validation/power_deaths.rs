@@ -293,3 +293,46 @@ fn a_checkpoint_leaves_the_index_what_it_does_not_hold() {
     bench.device.rest(&mut Vec::new()).unwrap();
     assert_eq!(bench.cut().1.system_reads, 1 + 2);
 }
+
+/// With parity, what lay on a die that is found dead at power-up is computed, also after another cut: all but pages of
+/// stripes that were not full, whose parity was in DRAM.
+#[test]
+fn parity_outlives_power_cuts_and_a_death() {
+    const OPEN: usize = 4;
+    for policy in ["scan", "checkpoint"] {
+        let policy = format!("ftl.recovery.policy={policy}");
+        let checkpoints = ["ftl.recovery.every=64KiB"];
+        let parity = [
+            "nand.chips_per_channel=2",
+            "ftl.parity.policy=dies",
+            "ftl.parity.width=4",
+            "ftl.placement.policy=dynamic",
+            "nand.faults.schedule=60s: die 1 dies",
+        ];
+        let more = if policy.ends_with("scan") { &[][..] } else { &checkpoints };
+        let mut bench = Bench::new(&[&parity[..], &[&policy], more].concat());
+        let pages = u64::from(bench.device.ftl().logical_pages());
+        bench.write(0..pages);
+        // Parts of it again, so that stripes hold stale pages, too.
+        (0..pages).step_by(7).for_each(|page| bench.write(page..page + 1));
+        let on_die = |page: u32| {
+            let at = bench.device.ftl().look_up(Lpn::new(page)).expect("it was written");
+            bench.device.flash().geometry().die_of_page(at) == DieId::new(1)
+        };
+        let on_die: Vec<bool> = (0..pages as u32).map(on_die).collect();
+        let there = on_die.iter().filter(|&&is_there| is_there).count();
+        assert!(
+            there as u64 > pages / 6,
+            "a quarter of the pages, more or less: {there} of {pages}"
+        );
+        bench.until(SimTime(60_000_000_000));
+        let (mut bench, _) = bench.cut();
+        let found = bench.outcomes(pages);
+        let lost: Vec<usize> =
+            (0..found.len()).filter(|&page| found[page] == Outcome::Unreadable).collect();
+        assert!(lost.iter().all(|&page| on_die[page]), "{policy}: {lost:?}");
+        assert!(lost.len() <= OPEN, "{policy}: {lost:?}");
+        let (mut bench, _) = bench.cut();
+        assert_eq!(bench.outcomes(pages), found, "{policy}, after another cut");
+    }
+}
