@@ -131,6 +131,9 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
     crate::ftl::room::note_streams(resume, ftl);
     life::recount_losses(ftl);
     dies::recount_dead(ftl);
+    if let Some(stripes) = &mut ftl.features.stripes {
+        stripes.keep_of_closed(&ftl.blocks);
+    }
     parity_rebuild::find_exposed(ftl);
     fragments::room::refresh_pack_room(ftl);
     (0..ftl.geometry.planes())

@@ -75,6 +75,14 @@ impl Stripes {
         self.check_open(blocks, known)
     }
 
+    /// Superblocks that no stream continues were closed as they are: the parity of their last stripes stays in DRAM.
+    pub(in crate::ftl) fn keep_of_closed(&mut self, blocks: &Blocks) {
+        let closed = |stripe: &Stripe| blocks.state(stripe.block) != BlockState::Open;
+        let all = self.running.iter_mut();
+        let waiting = all.filter(|(stripe, running)| running.waits() && closed(stripe));
+        waiting.for_each(|(_, running)| running.on_flash = OnFlash::Useless);
+    }
+
     pub(super) fn stripes_in_block(&self) -> u32 {
         self.layout.flash().shape().pages_per_block * self.layout.planes()
     }
