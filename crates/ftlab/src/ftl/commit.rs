@@ -63,7 +63,10 @@ impl Ftl {
         if any(S, RARE) && self.blocks.state(block) == BlockState::Failing {
             failing::settle_failing(block, self);
         } else if programmed == units_of::<S>(block, &self.blocks) {
-            self.close(block);
+            // A cycle of writes counts as a whole, also what it programmed on a die that has died meanwhile.
+            if !(any(S, RARE) && self.blocks.state(block) == BlockState::Dead) {
+                self.close(block);
+            }
         } else if any(S, RARE) && self.features.refresh.is_some() {
             refresh::settle_sealing(block, self);
         }
