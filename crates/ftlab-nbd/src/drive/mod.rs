@@ -356,7 +356,7 @@ impl Drive {
             return Err(format!("there is no die {die}: they are 0 to {}", dies - 1));
         }
         let id = DieId::new(die);
-        if self.device().ftl().dead_dies_on_flash().contains(&id) {
+        if self.device().ftl().is_known_dead(id) {
             return Err(format!("die {die} is dead already"));
         }
         if self.recovers {

@@ -112,7 +112,7 @@ impl Drive {
         let device = self.device();
         let ftl = device.ftl();
         let (channel, _) = geometry.channel_of(die);
-        let dead = ftl.dead_dies_on_flash().contains(&die);
+        let dead = ftl.is_known_dead(die);
         let state = match device.flash().probe().at(die, device.now()) {
             _ if dead => DieState::Dead,
             Doing::Nothing => DieState::Idle,

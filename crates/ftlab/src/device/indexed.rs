@@ -18,7 +18,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         for Unindexed { id, since } in journal.take_indexed() {
             self.base.services.journal.iter_mut().for_each(|journal| journal.next_counts());
             let Kernel { now, flash, ftl, .. } = &mut self.base.kernel;
-            let is_dead = ftl.dead_dies_on_flash().contains(&flash.die_of(id));
+            let is_dead = ftl.is_known_dead(flash.die_of(id));
             let command = flash.command_mut(id);
             // The index is a part of the write, as the journal is of a trim. Before, its pages named other writes.
             command.spent.add(&own);

@@ -4,8 +4,8 @@
 use crate::device::base::Base;
 use crate::device::{Contents, Device};
 use crate::engine::skills;
-use crate::ftl::BlockState;
 use crate::ftl::mapping::Dftl;
+use crate::ftl::{BlockState, Kernel};
 use crate::nand::CellMode;
 use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
@@ -168,9 +168,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
 impl<P: Probe, C: Contents> Base<P, C> {
     /// Tells the laws of flash which dies are dead.
     pub(super) fn verify_deaths(&mut self) {
-        let dead = self.kernel.ftl.dead_dies_on_flash();
-        if let Some(laws) = self.kernel.flash.laws_mut() {
-            dead.into_iter().for_each(|die| laws.die_dies(die));
+        let Kernel { ftl, flash, .. } = &mut self.kernel;
+        if let Some(laws) = flash.laws_mut() {
+            ftl.dead_dies_on_flash().into_iter().for_each(|die| laws.die_dies(die));
         }
     }
 }

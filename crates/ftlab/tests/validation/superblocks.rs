@@ -57,18 +57,7 @@ fn superblocks_amplify_as_large_blocks_do() {
         let closed = f64::from((512 - STOP - 2) * b);
         let share = f64::from(spec.logical_pages() - b) / closed;
         let expected = mean_field(b, share);
-        let mut device = assemble(spec.setup());
-        let pages = u64::from(spec.logical_pages());
-        let mut stream = Stream::new(4, "pages");
-        fill(&mut device, 64, 0..spec.logical_pages(), 8);
-        write(&mut device, &spec, &mut stream, 6 * pages);
-        let before = *device.ftl_counts();
-        write(&mut device, &spec, &mut stream, 8 * pages);
-        assert_eq!(device.ftl().audit(), Ok(()));
-        let after = *device.ftl_counts();
-        let host = after.host_pages - before.host_pages;
-        let extra = after.gc_pages + after.padding - before.gc_pages - before.padding;
-        let measured = (host + extra) as f64 / host as f64;
+        let (measured, _) = steady(&spec);
         let off = 100.0 * (measured / expected - 1.0);
         println!("{percent} %: expected {expected:.4}, measured {measured:.4}, {off:+.2} %");
         assert!(off.abs() < 2.0, "{percent} %: {measured} instead of {expected}");
@@ -90,19 +79,7 @@ fn superblocks_with_parity_amplify_as_blocks_of_their_data_do() {
         assert_eq!(b, 4 * (DIES - 1) * PLANES);
         let share = f64::from(spec.logical_pages() - b) / f64::from((512 - STOP - 2) * b);
         let expected = mean_field(b, share);
-        let mut device = assemble(spec.setup());
-        let pages = u64::from(spec.logical_pages());
-        let mut stream = Stream::new(4, "pages");
-        fill(&mut device, 64, 0..spec.logical_pages(), 8);
-        write(&mut device, &spec, &mut stream, 6 * pages);
-        let (before, flash_before) = (*device.ftl_counts(), programs(&device));
-        write(&mut device, &spec, &mut stream, 8 * pages);
-        assert_eq!(device.ftl().audit(), Ok(()));
-        let (after, flash_after) = (*device.ftl_counts(), programs(&device));
-        let host = (after.host_pages - before.host_pages) as f64;
-        let extra = after.gc_pages + after.padding - before.gc_pages - before.padding;
-        let measured = (host + extra as f64) / host;
-        let flash = (flash_after - flash_before) as f64 / host;
+        let (measured, flash) = steady(&spec);
         let off = 100.0 * (measured / expected - 1.0);
         println!(
             "{percent} %: expected {expected:.4}, measured {measured:.4}, {off:+.2} %; {flash:.4} of flash"
@@ -111,6 +88,23 @@ fn superblocks_with_parity_amplify_as_blocks_of_their_data_do() {
         let with_parity = measured * f64::from(DIES) / f64::from(DIES - 1);
         assert!((flash / with_parity - 1.0).abs() < 2e-4, "{flash} instead of {with_parity}");
     }
+}
+
+/// Writes at random until amplification is steady, and then for a while. Returns the pages of data, and of flash, that are
+/// programmed for each page of the host.
+fn steady(spec: &Spec) -> (f64, f64) {
+    let mut device = assemble(spec.setup());
+    let pages = u64::from(spec.logical_pages());
+    let mut stream = Stream::new(4, "pages");
+    fill(&mut device, 64, 0..spec.logical_pages(), 8);
+    write(&mut device, spec, &mut stream, 6 * pages);
+    let (before, flash_before) = (*device.ftl_counts(), programs(&device));
+    write(&mut device, spec, &mut stream, 8 * pages);
+    assert_eq!(device.ftl().audit(), Ok(()));
+    let (after, flash_after) = (*device.ftl_counts(), programs(&device));
+    let host = (after.host_pages - before.host_pages) as f64;
+    let extra = after.gc_pages + after.padding - before.gc_pages - before.padding;
+    ((host + extra as f64) / host, (flash_after - flash_before) as f64 / host)
 }
 
 /// Programs of flash pages so far.

@@ -66,9 +66,8 @@ impl Area {
     /// The die whose turn it is.
     fn next_die<P: Probe, C>(&mut self, on: &Kernel<P, C>) -> DieId {
         let geometry = on.flash.geometry();
-        let dead = on.ftl.dead_dies_on_flash();
         let turns = (0..geometry.dies()).map(|more| (self.turn + more) % geometry.dies());
-        let alive = |turn: &u32| !dead.contains(&geometry.die_at_turn(*turn));
+        let alive = |turn: &u32| !on.ftl.is_known_dead(geometry.die_at_turn(*turn));
         let turn = turns.clone().find(alive).unwrap_or(self.turn);
         self.turn = (turn + 1) % geometry.dies();
         geometry.die_at_turn(turn)

@@ -23,7 +23,8 @@ impl Ftl {
     }
 
     /// Whether a die of the flash is known to be dead.
-    fn is_known_dead(&self, die: DieId) -> bool {
+    #[must_use]
+    pub fn is_known_dead(&self, die: DieId) -> bool {
         match self.features.members() {
             None => dies::is_dead(die, self),
             Some(members) => members.is_dead(die),
