@@ -351,7 +351,7 @@ impl Collector {
             && on.flash.command(id).found.failed
             && dies::is_dead_plane(plane, &on.ftl)
         {
-            self.lost_with_die::<S>(id, on);
+            self.lost_with_die(plane, id, on);
             return Freed::Nothing;
         }
         match on.flash.command(id).kind {

@@ -4,7 +4,7 @@
 use crate::engine::skills;
 use crate::engine::skills::Skills;
 use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
-use crate::ftl::wear::{failing, life};
+use crate::ftl::wear::{dies, failing, life};
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages, slc};
 use crate::scheduler::{Command, CommandId, Kind, Note, Probe};
 use crate::units::{PlaneId, Ppn};
@@ -81,19 +81,23 @@ impl Collector {
 
     /// A command of a collection ended on a dead die, and the collection with it. The pages to be copied stay where
     /// they were, and a program that waits for the last of its reads never begins.
-    pub(super) fn lost_with_die<const S: Skills>(
+    pub(super) fn lost_with_die(
         &mut self,
+        plane: PlaneId,
         id: CommandId,
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         let Command { kind, then, page, .. } = *on.flash.command(id);
         match kind {
             Kind::Read => {
-                let Some(program) = then else { return };
-                on.flash.command_mut(program).waits_for -= 1;
-                if on.flash.command(program).waits_for == 0 {
+                if let Some(program) = then {
+                    on.flash.command_mut(program).waits_for -= 1;
+                    if on.flash.command(program).waits_for > 0 {
+                        return;
+                    }
                     on.flash.release(program);
                 }
+                self.lost_for_row(plane, on);
             }
             Kind::Program | Kind::Copyback => {
                 failing::program_fails::<{ skills::ALL }>(
@@ -137,7 +141,8 @@ impl Collector {
         self.submit::<S>(plane, program, on);
     }
 
-    /// There is no room for a copy, because failures took it. The plane collects no more.
+    /// There is no room for a copy, because failures took it. The plane collects no more. If its die is dead, its
+    /// collection has ended already, and there may be room elsewhere.
     #[cold]
     fn strand<const S: Skills>(
         &mut self,
@@ -146,8 +151,11 @@ impl Collector {
         on: &mut Kernel<impl Probe, impl FlashContents>,
     ) {
         assert!(on.ftl.health.life.is_some(), "the reserve leaves collection a free block");
-        life::note_no_room(&mut on.ftl);
         on.flash.release(program);
+        if dies::is_dead_plane(plane, &on.ftl) {
+            return;
+        }
+        life::note_no_room(&mut on.ftl);
         let Some(run) = on.ftl.space.planes[plane.at()].collection.as_mut() else { return };
         run.in_flight -= 1;
         run.stranded = true;

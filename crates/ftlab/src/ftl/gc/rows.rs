@@ -52,6 +52,20 @@ impl Collector {
         }
     }
 
+    /// The pages of a copy could not be read, because their plane is dead. Forgets the copies that are read if nothing
+    /// else is being read: their collection has ended.
+    pub(super) fn lost_for_row(
+        &mut self,
+        plane: PlaneId,
+        on: &mut Kernel<impl Probe, impl FlashContents>,
+    ) {
+        let Some(row) = self.rows.get_mut(plane.at()) else { return };
+        row.reading -= 1;
+        if row.reading == 0 {
+            row.read.drain(..).for_each(|(_, copy)| on.flash.release(copy));
+        }
+    }
+
     /// Places the next copies of a stream, as many as its row takes, and submits them together.
     fn place_row(
         &mut self,
