@@ -34,7 +34,7 @@ pub struct EntryQueue {
     wanted: u32,
     /// Whether data that was read found no room.
     turned_away: bool,
-    /// Whether a clean page was dropped, or a hole passed, for a write that waits.
+    /// Whether a clean page was dropped, a hole passed, or a page given up, which makes room for a write that waits.
     pub(super) made_room: bool,
 }
 
@@ -122,7 +122,7 @@ impl EntryQueue {
         self.turned_away = false;
     }
 
-    /// Whether clean pages were dropped or holes passed since the last call, and a write waits for room.
+    /// Whether clean pages were dropped, holes passed or pages given up since the last call, and a write waits for room.
     #[inline]
     pub fn made_room(&mut self) -> bool {
         std::mem::take(&mut self.made_room) && !self.waiting.is_empty()

@@ -261,6 +261,7 @@ impl Buffer {
 
     /// Removes a page that was not acknowledged and whose write-back will never end.
     pub fn give_up(&mut self, slot: SlotId, flash: &dyn OnFlash, wake: impl FnMut(RequestId)) {
+        self.queue.made_room = true;
         self.leave_write_back(slot, flash, wake);
     }
 

@@ -22,27 +22,32 @@ impl Writes {
         &mut self,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
-        if any(S, RARE)
-            && let Some(gate) = self.cycles.gate()
-        {
-            return cycle::write_back_by_planes(gate, self, on);
-        }
         loop {
-            while let Some(first) = on.buffer.due(&on.kernel.ftl) {
-                match first {
-                    Eviction::Page(slot) if any(S, RARE) && on.is_clean(slot) => {
-                        on.drop_clean(slot);
-                    }
-                    // The remaining room is for data that exists nowhere else.
-                    Eviction::Pad(_) if any(S, RARE) && on.kernel.ftl.is_read_only() => {}
-                    _ if any(S, ROWS) && on.buffer.rules.row > 1 => self.begin_row::<S>(first, on),
-                    _ => self.begin_write_back::<S>(first, on),
-                }
+            if any(S, RARE)
+                && let Some(gate) = self.cycles.gate()
+            {
+                cycle::write_back_by_planes(gate, self, on);
+            } else {
+                self.write_back_pages::<S>(on);
             }
             if !on.buffer.queue.made_room() {
                 return;
             }
             self.admit_waiting::<S>(on);
+        }
+    }
+
+    /// Begins every write-back that is due, in the order of the policy.
+    #[inline(always)]
+    fn write_back_pages<const S: Skills>(&mut self, on: &mut Base<impl Probe, impl Contents>) {
+        while let Some(first) = on.buffer.due(&on.kernel.ftl) {
+            match first {
+                Eviction::Page(slot) if any(S, RARE) && on.is_clean(slot) => on.drop_clean(slot),
+                // The remaining room is for data that exists nowhere else.
+                Eviction::Pad(_) if any(S, RARE) && on.kernel.ftl.is_read_only() => {}
+                _ if any(S, ROWS) && on.buffer.rules.row > 1 => self.begin_row::<S>(first, on),
+                _ => self.begin_write_back::<S>(first, on),
+            }
         }
     }
 
