@@ -12,6 +12,26 @@ use crate::versions::GARBAGE;
 /// The content of a flash page, in words.
 pub type Words = Vec<u64>;
 
+/// A flash page that could not be read, nor computed from the rest of its stripe.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss {
+    /// Its first page.
+    pub first: Ppn,
+    /// What was left of its stripe; none without parity.
+    pub left: Option<Left>,
+}
+
+/// What is left of a stripe without one of its pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Left {
+    /// The page is computed from the flash pages of these members, one bit each.
+    Computable(Stripe, u64),
+    /// Its parity went with the power, with a program that failed, or with a die.
+    NoParity(Stripe),
+    /// Its parity should be there, but does not cover the page.
+    NotCovered,
+}
+
 /// The parity of all stripes, in DRAM and on flash.
 #[derive(Clone, Debug)]
 pub struct Parity {
@@ -21,6 +41,8 @@ pub struct Parity {
     covered: BTreeMap<Stripe, BTreeSet<Ppn>>,
     /// By flash page of the device.
     on_flash: BTreeMap<Ppn, Words>,
+    /// Stripes whose parity is gone before it came to flash, or with its program.
+    gone: BTreeSet<Stripe>,
     /// The number of rebuilt pages.
     pub computed: u64,
 }
@@ -45,6 +67,7 @@ impl Parity {
             running: BTreeMap::new(),
             covered: BTreeMap::new(),
             on_flash: BTreeMap::new(),
+            gone: BTreeSet::new(),
             computed: 0,
         }
     }
@@ -73,6 +96,7 @@ impl Parity {
         // It may cover nothing, if all pages of the stripe would be on dead dies.
         let words = self.running.entry(stripe).or_default().clone();
         self.covered.entry(stripe).or_default();
+        self.gone.remove(&stripe);
         let before = self.on_flash.insert(at, words);
         assert!(before.is_none(), "parity over old data at {at:?}");
     }
@@ -81,25 +105,55 @@ impl Parity {
     pub fn drop_program(&mut self, at: Ppn) {
         let dropped = self.on_flash.remove(&at);
         assert!(dropped.is_some(), "no parity was programmed at {at:?}");
+        self.gone.insert(self.layout.stripe_on_flash(at).0);
     }
 
     /// Drops the parity of a stripe in DRAM.
     pub fn forget(&mut self, stripe: Stripe) {
+        self.gone.insert(stripe);
         self.running.remove(&stripe);
         self.covered.remove(&stripe);
     }
 
     /// Loses what is in DRAM.
     pub fn lose_power(&mut self) {
-        self.running.clear();
+        let mut running: Vec<Stripe> = std::mem::take(&mut self.running).into_keys().collect();
+        running.retain(|&stripe| self.parity_on_flash(stripe).is_none());
+        self.gone.extend(running);
     }
 
     /// Erases a superblock.
     pub fn erase(&mut self, block: BlockId) {
         self.running.retain(|stripe, _| stripe.block != block);
         self.covered.retain(|stripe, _| stripe.block != block);
+        self.gone.retain(|stripe| stripe.block != block);
         let Parity { layout, on_flash, .. } = self;
         on_flash.retain(|&at, _| layout.stripe_on_flash(at).0.block != block);
+    }
+
+    /// The member that holds the parity of a stripe, if it is on flash. Without some of its dies, another one may.
+    fn parity_on_flash(&self, stripe: Stripe) -> Option<u32> {
+        let mut members = 0..self.layout.width();
+        members.find(|&member| self.on_flash.contains_key(&self.layout.on_flash(stripe, member)))
+    }
+
+    /// What is left of the stripe of a flash page.
+    pub fn left_without(&self, first: Ppn) -> Left {
+        let (stripe, _) = self.layout.stripe_of(first);
+        let on_flash = self.parity_on_flash(stripe);
+        let is_there = on_flash.is_some() || self.running.contains_key(&stripe);
+        match self.covered.get(&stripe).filter(|covered| is_there && covered.contains(&first)) {
+            Some(covered) => {
+                let place_of = |page: &Ppn| self.layout.stripe_of(*page).1;
+                let member_of = |page: &Ppn| self.layout.member_at(stripe, place_of(page));
+                let others = covered.iter().filter(|&&page| page != first);
+                let data = others.fold(0, |members, page| members | 1 << member_of(page));
+                let parity = on_flash.map_or(0, |member| 1 << member);
+                Left::Computable(stripe, data | parity)
+            }
+            None if self.gone.contains(&stripe) => Left::NoParity(stripe),
+            None => Left::NotCovered,
+        }
     }
 
     /// Computes a page from the rest of its stripe; `data` returns the contents of pages of the volume.

@@ -16,7 +16,7 @@ use ftlab::nand::StripeLayout;
 use ftlab::scheduler::CommandId;
 use ftlab::units::{Lpn, Ppn, RequestId};
 
-use crate::stripes::{Parity, Words};
+use crate::stripes::{Loss, Parity, Words};
 
 /// Observes what is about to be sent to flash.
 pub trait Onlooker: std::fmt::Debug {
@@ -87,6 +87,8 @@ pub struct Versions {
     copies: u32,
     /// The parity, on devices that have it.
     parity: Option<Parity>,
+    /// Flash pages that became unreadable.
+    losses: Vec<Loss>,
     /// How it loses data, if it does.
     pub fault: Option<Fault>,
     onlooker: Option<Rc<RefCell<dyn Onlooker>>>,
@@ -123,6 +125,7 @@ impl Versions {
             written_last: BTreeMap::new(),
             copies: 0,
             parity: None,
+            losses: Vec::new(),
             fault: None,
             onlooker: None,
         }
@@ -199,6 +202,11 @@ impl Versions {
         std::mem::take(&mut self.finished)
     }
 
+    /// Takes the flash pages that became unreadable since the last call.
+    pub fn take_losses(&mut self) -> Vec<Loss> {
+        std::mem::take(&mut self.losses)
+    }
+
     /// Returns the pages that the host has read from or written to flash, and whether the last
     /// access was a write.
     pub fn written_last(&self) -> &BTreeMap<Lpn, bool> {
@@ -259,15 +267,7 @@ impl FlashContents for Versions {
                 self.issued(to);
             }
             FlashChange::Emptied { first, units, by } => self.empty(first, units, by),
-            FlashChange::Spoiled { first, units, by } => {
-                let garbage = match by {
-                    SpoiledBy::Unreadable => GARBAGE,
-                    SpoiledBy::FailedProgram => NOISE,
-                };
-                for place in &mut self.flash[first.at()..first.at() + units as usize] {
-                    place.iter_mut().for_each(|part| part.sectors.fill(garbage));
-                }
-            }
+            FlashChange::Spoiled { first, units, by } => self.spoil(first, units, by),
             FlashChange::Parity(change) => self.change_parity(change),
         }
     }
@@ -301,8 +301,28 @@ impl Versions {
         self.issued(to);
     }
 
+    fn spoil(&mut self, first: Ppn, units: u32, by: SpoiledBy) {
+        let garbage = match by {
+            SpoiledBy::Unreadable => GARBAGE,
+            SpoiledBy::FailedProgram => NOISE,
+        };
+        let places = self.flash[first.at()..first.at() + units as usize].iter_mut();
+        let mut is_news = false;
+        for part in places.flatten() {
+            is_news |= part.sectors.iter().any(|&version| version != GARBAGE);
+            part.sectors.fill(garbage);
+        }
+        if by == SpoiledBy::Unreadable && is_news {
+            let left = self.parity.as_ref().map(|parity| parity.left_without(first));
+            self.losses.push(Loss { first, left });
+        }
+    }
+
     fn empty(&mut self, first: Ppn, units: u32, by: EmptiedBy) {
         self.flash[first.at()..first.at() + units as usize].fill(Vec::new());
+        // Why it was lost can't be seen any more.
+        let emptied = first.get()..first.get() + units;
+        self.losses.retain(|loss| !emptied.contains(&loss.first.get()));
         let is_block = |parity: &Parity| units == parity.layout().volume().units_per_block();
         if by == EmptiedBy::Cut && !self.parity.as_ref().is_some_and(is_block) {
             return;

@@ -1,6 +1,7 @@
 //! A device that loses power, and the naive device that judges its recoveries.
 
 mod living;
+mod losses;
 
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, Recovered, Remains, assemble_with, power_up};
@@ -9,6 +10,7 @@ use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Lba, Lpn, Nanos, SimTime};
 use ftlab::verify::Canary;
 
+use self::losses::Losses;
 use super::stored::Stored;
 use super::{CrashTally, Cut, Round};
 use crate::cover::may_lose;
@@ -51,6 +53,7 @@ pub(super) struct Bench {
     stored: Option<Stored>,
     /// Whether acknowledged data may be lost for another reason than a power cut.
     may_lose: bool,
+    losses: Losses,
     fuse: Fuse,
     tally: CrashTally,
 }
@@ -68,6 +71,7 @@ impl Bench {
         let versions = Versions::new(geometry.physical_pages(), per_page);
         let versions = versions.with_parity(layout.as_ref());
         let may_lose = may_lose(&config, layout.as_ref());
+        let losses = Losses::new(&config, layout.as_ref());
         let mut device = assemble_with(setup, (), versions);
         plant(&mut device, canary);
         // Pages that a device has at the start contain zeros.
@@ -81,7 +85,7 @@ impl Bench {
         // A killed process has no capacitors, and its planted bug is gone.
         let is_killed = canary.is_none() && !config.options.power.capacitors.is_on();
         let stored = is_killed.then(|| Stored::all_of(&mut device));
-        Bench { device, config, depth, judge, per_page, stored, may_lose, fuse, tally }
+        Bench { device, config, depth, judge, per_page, stored, may_lose, losses, fuse, tally }
     }
 
     /// Writes everything once.
@@ -213,6 +217,7 @@ impl Bench {
         if let Some(stored) = &mut self.stored {
             stored.update(&mut self.device);
         }
+        self.judge_losses()?;
         for (completion, found) in &answers {
             self.answered(completion, found)?;
         }
@@ -250,7 +255,7 @@ impl Bench {
 
     /// Cuts the power and restores it. During the recovery it is cut again after each of these times.
     fn lose_power(self, within: &[Nanos]) -> Result<Bench, String> {
-        let Bench { mut device, config, mut judge, mut tally, mut stored, .. } = self;
+        let Bench { mut device, config, mut judge, mut tally, mut stored, mut losses, .. } = self;
         note_cut(&device, &mut tally);
         if let Some(stored) = &mut stored {
             stored.update(&mut device);
@@ -292,7 +297,8 @@ impl Bench {
         if let Some(stored) = &mut stored {
             stored.came_up(&mut device);
         }
-        Ok(Bench { device, config, judge, tally, stored, ..self })
+        losses.came_up(device.now());
+        Ok(Bench { device, config, judge, tally, stored, losses, ..self })
     }
 
     /// Reads everything and judges it.
@@ -341,6 +347,7 @@ impl Bench {
             self.device.submit(self.device.now(), read);
         }
         while advance(&mut self.device, SimTime::FOREVER, &mut answers) != Advanced::Idle {}
+        self.judge_losses()?;
         self.is_empty()?;
         for (Completion { request, outcome, .. }, found) in answers {
             let first = request.lba.0 as usize;

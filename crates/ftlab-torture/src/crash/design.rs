@@ -207,7 +207,7 @@ pub const DESIGNS: [Design; 16] = [
     },
     Design {
         name: "stripes",
-        about: "parity across dies, and power cuts",
+        about: "parity across dies, power cuts, and dies that die",
         recovery: ANY,
         options: STRIPES,
     },
@@ -234,6 +234,11 @@ const STRIPES: Together = &[
     ("nand.chips_per_channel", &["2", "3"]),
     ("nand.planes_per_die", &["1", "1", "2"]),
     ("nand.page_size", &["2KiB", "4KiB", "8KiB"]),
+    ("nand.faults.read_failures", &["0", "0", "0", "1000000"]),
+    ("nand.faults.disturb_limit", &["none", "none", "none", "300"]),
+    ("nand.timing.disturbed_errors", &["0", "0", "0", "500"]),
+    // Replaced once the device is known.
+    ("nand.faults.schedule", &["1us: die 0 dies"]),
 ];
 
 /// All that drives on sale have at once.
@@ -263,6 +268,10 @@ const EVERYTHING: Together = &[
     ("nand.faults.program_failures", &["0", "1000000", "10000000"]),
     ("nand.faults.erase_failures", &["0", "10000000"]),
     ("nand.faults.factory_bad", &["0%", "2%"]),
+    // What is lost by chance, or by age within the time of a test, hides what must not be lost.
+    ("nand.faults.read_failures", &["0", "0", "0", "1000000"]),
+    ("nand.faults.disturb_limit", &["none", "none", "none", "300"]),
+    ("nand.timing.disturbed_errors", &["0", "0", "0", "500"]),
     // Replaced once the device is known.
     ("nand.faults.schedule", &["1us: die 0 dies"]),
 ];

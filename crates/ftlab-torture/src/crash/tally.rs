@@ -35,6 +35,8 @@ pub struct CrashTally {
     pub beyond: u64,
     /// Reads that ended as unreadable, where data may be lost.
     pub unreadable: u64,
+    /// Flash pages that became unreadable, and whose stripes show that nothing was left to compute them from.
+    pub judged: u64,
     /// Devices that reached the end of their life.
     pub ended: u64,
     /// The time of each recovery.
@@ -46,7 +48,8 @@ impl CrashTally {
     pub fn add(&mut self, other: &CrashTally) {
         let CrashTally { cuts, killed, cut_again, cut_coming_up, cut_at_work, .. } = other;
         let CrashTally { cut_collecting, commands, torn, half_erased, rolled_back, .. } = other;
-        let CrashTally { faults, deaths, computed, beyond, unreadable, ended, .. } = other;
+        let CrashTally { faults, deaths, computed, beyond, unreadable, .. } = other;
+        let CrashTally { judged, ended, .. } = other;
         self.cuts += cuts;
         self.killed += killed;
         self.cut_again += cut_again;
@@ -62,6 +65,7 @@ impl CrashTally {
         self.computed += computed;
         self.beyond += beyond;
         self.unreadable += unreadable;
+        self.judged += judged;
         self.ended += ended;
         self.recoveries.extend(&other.recoveries);
     }

@@ -188,6 +188,14 @@ impl<P: Probe> Flash<P> {
         }
     }
 
+    /// Whether a flash page programmed in native mode has more errors by now than any effort corrects: by its age, the
+    /// wear of its block, and what was read there.
+    #[must_use]
+    pub fn is_worn_off(&self, page: Ppn, now: SimTime) -> bool {
+        let array = &self.dispatcher.array;
+        array.cells.is_worn_off(&array.sheet, page, now)
+    }
+
     /// Number of commands that wait or run on each die.
     #[inline]
     pub fn load(&self) -> &Load {

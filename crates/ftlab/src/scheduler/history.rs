@@ -98,17 +98,29 @@ impl CellHistory {
     pub(super) fn find_effort(&self, sheet: &Datasheet, now: SimTime, command: &mut Command) {
         let Some(programmed) = &self.programmed else { return };
         let timing = &sheet.timing.native;
-        let FlashPlace { flash_page, block } =
-            FlashPlace::of(&sheet.geometry, command.source.unwrap_or(command.page));
-        let reads = self.hazards.as_ref().map_or(0, |hazards| hazards.reads_of(block));
-        let strain =
-            Strain { erases: programmed.erases(block), age: programmed.age(block, now), reads };
-        let effort = timing.effort(programmed.class_of(flash_page), &strain);
+        let at = FlashPlace::of(&sheet.geometry, command.source.unwrap_or(command.page));
+        let effort = timing.effort(programmed.class_of(at.flash_page), &self.strain(&at, now));
         command.found.effort = effort.unwrap_or_else(|| timing.most_effort());
         command.found.unreadable |= effort.is_none() && command.mode == CellMode::Native;
         if command.kind == Kind::Read {
-            command.found.from_before = programmed.is_prior(flash_page);
+            command.found.from_before = programmed.is_prior(at.flash_page);
         }
+    }
+
+    /// What the cells of a flash page have been through.
+    #[inline]
+    fn strain(&self, at: &FlashPlace, now: SimTime) -> Strain {
+        let Some(programmed) = &self.programmed else { return Strain::default() };
+        let reads = self.hazards.as_ref().map_or(0, |hazards| hazards.reads_of(at.block));
+        Strain { erases: programmed.erases(at.block), age: programmed.age(at.block, now), reads }
+    }
+
+    /// Whether a flash page programmed in native mode has more errors by now than any effort corrects.
+    pub(super) fn is_worn_off(&self, sheet: &Datasheet, page: Ppn, now: SimTime) -> bool {
+        let Some(programmed) = &self.programmed else { return false };
+        let at = FlashPlace::of(&sheet.geometry, page);
+        let class = programmed.class_of(at.flash_page);
+        sheet.timing.native.effort(class, &self.strain(&at, now)).is_none()
     }
 
     /// Counts a read of a block and decides whether it is uncorrectable. All retries, if the timing has any, are made

@@ -91,6 +91,8 @@ pub enum Canary {
     ComputedWithoutOne,
     /// After a power cut: a parity that is computed again misses a page.
     RecomputedWithoutOne,
+    /// After a power cut: the parity of a stripe that was not full is not computed again.
+    StripeNotRecomputed,
     /// A superblock is filled on its bad blocks, too.
     BadMemberFilled,
     /// A page is reconstructed from one whose program failed.
@@ -182,7 +184,7 @@ impl Canary {
     ];
 
     /// Bugs that show after a power cut.
-    pub const OF_POWER_CUTS: [Canary; 14] = [
+    pub const OF_POWER_CUTS: [Canary; 15] = [
         Canary::TornPageBelieved,
         Canary::TornPartBelieved,
         Canary::DeallocationForgotten,
@@ -196,6 +198,7 @@ impl Canary {
         Canary::LostMarksForgotten,
         Canary::ForgetsTheDead,
         Canary::RecomputedWithoutOne,
+        Canary::StripeNotRecomputed,
         Canary::ForceIgnored,
     ];
 }

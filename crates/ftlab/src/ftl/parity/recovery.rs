@@ -9,6 +9,7 @@ use crate::ftl::Ftl;
 use crate::nand::{CellMode, Stripe};
 use crate::scheduler::Origin;
 use crate::units::{BlockId, Ppn};
+use crate::verify::Canary;
 
 /// A stripe whose parity is computed again.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +47,11 @@ pub(in crate::ftl) fn come_up(half_erased: &[BlockId], ftl: &mut Ftl) -> Vec<Rec
     let mut found = Vec::new();
     for (stripe, running) in std::mem::take(&mut stripes.running) {
         let on_dead_dies = known.dead_set(stripe.block);
-        let covered = running.covered & running.programmed & !on_dead_dies;
+        let forgotten = ftl.plant.is(Canary::StripeNotRecomputed);
+        let covered = match forgotten {
+            true => 0,
+            false => running.covered & running.programmed & !on_dead_dies,
+        };
         let was_programmed = matches!(running.on_flash, OnFlash::Leaves | OnFlash::Yes);
         let parity = stripes.parity_of(stripe, known).filter(|_| was_programmed);
         let layout = &stripes.layout;
