@@ -138,7 +138,7 @@ impl StripeLayout {
     /// The die of a member of a group. A group is a die of the volume.
     #[must_use]
     pub fn die_of(&self, group: DieId, member: u32) -> DieId {
-        self.flash.die_at_turn(group.get() * self.span.dies + member)
+        self.flash.die_in_group(group, member)
     }
 
     /// The group of a die, and its index in the group.

@@ -39,6 +39,12 @@ impl FlashGeometry {
         self.superblocks().map_or(die, |span| DieId::new(self.turn_of(die) / span.dies))
     }
 
+    /// A die of a die of the volume, by its number there; without superblocks the die itself.
+    #[must_use]
+    pub fn die_in_group(&self, group: DieId, number: u32) -> DieId {
+        self.superblocks().map_or(group, |span| self.die_at_turn(group.get() * span.dies + number))
+    }
+
     /// The volume's block to which a block belongs, and the number of its plane in the group; without superblocks the
     /// block itself.
     #[must_use]

@@ -36,6 +36,8 @@ struct DiesLeft {
     dead: u64,
     /// Flash pages of data of a superblock without bad blocks.
     pages: u32,
+    /// Flash pages of data of the narrowest superblock that holds any and is worth keeping.
+    least: u32,
 }
 
 impl Members {
@@ -58,11 +60,23 @@ impl Members {
     /// Finds out what the dead dies leave of each group.
     fn look_at_groups(&mut self) {
         for group in (0..self.volume.dies()).map(DieId::new) {
-            let dies = (0..self.span.dies).map(|number| self.die_in_group(group, number));
+            let dies = (0..self.span.dies).map(|number| self.flash.die_in_group(group, number));
             let dead = (0u32..).zip(dies).filter(|&(_, die)| self.is_dead(die));
             let dead = dead.fold(0, |set, (number, _)| set | 1u64.checked_shl(number).unwrap_or(0));
             let on_plane = self.pages_on_plane(self.alive(group));
-            self.groups[group.at()] = DiesLeft { dead, pages: on_plane * self.span.planes };
+            let pages = on_plane * self.span.planes;
+            self.groups[group.at()] = DiesLeft { dead, pages, least: pages };
+        }
+        let bad: Vec<BlockId> = self.bad.keys().copied().collect();
+        bad.into_iter().for_each(|block| self.note_narrow(block));
+    }
+
+    /// A superblock has bad blocks.
+    fn note_narrow(&mut self, block: BlockId) {
+        let (group, pages) = (self.group_of(block), self.pages_of_narrow(block));
+        if pages > 0 && self.is_usable(block) {
+            let least = &mut self.groups[group.at()].least;
+            *least = pages.min(*least);
         }
     }
 
@@ -115,11 +129,6 @@ impl Members {
         self.look_at_groups();
     }
 
-    /// A die of a group of dies, by its number there.
-    fn die_in_group(&self, group: DieId, number: u32) -> DieId {
-        self.flash.die_at_turn(group.get() * self.span.dies + number)
-    }
-
     /// The group of dies of a superblock.
     fn group_of(&self, block: BlockId) -> DieId {
         self.volume.die_of(self.volume.plane_of(block))
@@ -127,7 +136,7 @@ impl Members {
 
     /// Dies of a group that are not dead.
     pub(in crate::ftl) fn alive(&self, group: DieId) -> u32 {
-        let dies = (0..self.span.dies).map(|number| self.die_in_group(group, number));
+        let dies = (0..self.span.dies).map(|number| self.flash.die_in_group(group, number));
         dies.filter(|&die| !self.is_dead(die)).count() as u32
     }
 
@@ -218,14 +227,9 @@ impl Members {
         }
     }
 
-    /// Flash pages of data that any superblock of a group holds at least if it is opened now.
+    /// Flash pages of data that any superblock of a group holds at least if it is opened now, and holds any.
     pub(in crate::ftl) fn least_pages(&self, group: DieId) -> u32 {
-        let (span, rows) = (self.span, self.flash.shape().pages_per_block);
-        let parity = if span.has_parity { span.planes } else { 0 };
-        let alive = if self.any_dead { self.alive(group) } else { span.dies } * span.planes;
-        let bad = if self.any_bad() { span.blocks() / 2 } else { 0 };
-        // A stripe has two pages at least, or it is the only one that is left.
-        rows * alive.saturating_sub(parity + bad).max(span.planes)
+        self.groups[group.at()].least
     }
 
     /// Notes that a member is bad after the next erase of its superblock.
@@ -258,11 +262,13 @@ impl Members {
         if let Err(at) = bad.binary_search(&member) {
             bad.insert(at, member);
         }
+        self.note_narrow(block);
     }
 
     /// No block is bad.
     pub(in crate::ftl) fn forget_bad(&mut self) {
         self.bad.clear();
+        self.look_at_groups();
     }
 
     /// Whether a superblock is worth keeping without its bad members.
@@ -283,6 +289,7 @@ impl Members {
     /// After a power cut: takes over which blocks are bad, from the lists of the device. Dead dies are found again.
     pub(in crate::ftl) fn come_up(&mut self, before: Members) {
         (self.bad, self.failing) = (before.bad, before.failing);
+        self.look_at_groups();
     }
 
     pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
@@ -309,9 +316,9 @@ impl Members {
             *dead = from.flag("whether a die is dead")?;
         }
         self.any_dead = self.dead.contains(&true);
-        self.look_at_groups();
         self.bad = self.load_lists("bad", from)?;
         self.failing = self.load_lists("failing", from)?;
+        self.look_at_groups();
         match self.any_dead && !may_fail {
             true => Err(Damage::new(
                 "dies have died: a device on which nothing fails can't go on without them; keep nand.faults as it is in \

@@ -1,7 +1,7 @@
 //! Bad blocks of superblocks. Chances, wear and schedules hit single blocks. What fails on one empties its superblock,
 //! which is erased without it and goes on as a narrower one, or is retired ([`Members::is_usable`](super::Members)).
 
-use crate::ftl::wear::life;
+use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, Ftl};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -50,6 +50,9 @@ pub(in crate::ftl) fn settle(block: BlockId, ftl: &mut Ftl) -> bool {
         life.lose_rest(block, members.bad_of(block).len() as u32, &ftl.geometry);
     }
     life.look_for_end(ftl.geometry.plane_of(block));
+    if members.any_dead() {
+        dies::keep_more_back(ftl);
+    }
     usable
 }
 

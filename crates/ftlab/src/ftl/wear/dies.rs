@@ -208,7 +208,8 @@ pub(in crate::ftl) fn keep_more_back(ftl: &mut Ftl) {
     let pages = all
         .filter(|&plane| !is_dead_plane(plane, ftl))
         .map(|at| superblock::room::least_pages_to_fill(at, ftl));
-    let (Some(pages), Some(life)) = (pages.min(), &mut ftl.health.life) else { return };
+    let least = pages.filter(|&pages| pages > 0).min();
+    let (Some(pages), Some(life)) = (least, &mut ftl.health.life) else { return };
     let more = life.drain_on(planes, pages);
     if !ftl.health.read_only {
         ftl.space.keep_back(more);
