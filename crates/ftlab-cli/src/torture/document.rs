@@ -40,13 +40,15 @@ pub struct DesignDocument {
     pub rolled_back_units: u64,
     /// Failed programs and erases.
     pub faults: u64,
-    /// Dead dies, flash pages rebuilt from the rest of their stripes, and devices on which more
-    /// failed than parity covers.
+    /// Dead dies, flash pages rebuilt from the rest of their stripes, and devices on which more may fail than parity
+    /// covers.
     pub deaths: u64,
     pub computed_pages: u64,
     pub beyond_parity: u64,
     /// Unreadable sectors and commands, where the design allows them.
     pub unreadable: u64,
+    /// Flash pages that became unreadable where nothing fails by chance. Each was shown to be beyond its parity.
+    pub judged_flash_pages: u64,
     /// Devices that reached the end of their life.
     pub ended: u64,
     pub recovery_ns: Option<Recoveries>,
@@ -87,6 +89,7 @@ impl DesignDocument {
             computed_pages: 0,
             beyond_parity: 0,
             unreadable: 0,
+            judged_flash_pages: 0,
             ended: 0,
             recovery_ns: None,
             times: Histogram::new(DIGITS).expect("the number of digits is valid"),
@@ -114,6 +117,7 @@ impl DesignDocument {
         self.computed_pages += tally.computed;
         self.beyond_parity += tally.beyond;
         self.unreadable += tally.unreadable;
+        self.judged_flash_pages += tally.judged;
         self.ended += tally.ended;
         for time in &tally.recoveries {
             self.times.record(time.0).expect("it grows");

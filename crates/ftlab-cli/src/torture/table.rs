@@ -101,14 +101,22 @@ fn met(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
 fn computed(designs: &[DesignDocument], out: &mut dyn Write) -> io::Result<()> {
     let of = |number: fn(&DesignDocument) -> u64| designs.iter().map(number).sum::<u64>();
     let (pages, beyond) = (of(|design| design.computed_pages), of(|design| design.beyond_parity));
-    if pages + beyond == 0 {
-        return Ok(());
+    let judged = of(|design| design.judged_flash_pages);
+    let mut said = Vec::new();
+    if pages + beyond > 0 {
+        said.push(format!(
+            "After dead dies and unreadable pages, {} flash pages were rebuilt. On {} devices more may fail than parity \
+             covers.",
+            count(pages),
+            count(beyond)
+        ));
     }
-    let text = format!(
-        "After dead dies and unreadable pages, {} flash pages were rebuilt. On {} devices more failed than \
-         parity covers.",
-        count(pages),
-        count(beyond)
-    );
-    wrapped(out, "", &text)
+    if judged > 0 {
+        said.push(format!(
+            "{} flash pages became unreadable on devices where nothing fails by chance. Of each, its die was dead or its \
+             errors too many, and no parity was left to compute it.",
+            count(judged)
+        ));
+    }
+    said.iter().try_for_each(|text| wrapped(out, "", text))
 }
