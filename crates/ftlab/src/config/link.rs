@@ -31,8 +31,8 @@ options! {
     }
 }
 
-/// An interface or a rate that is set replaces the other of a preset below, and a queue of Serial ATA is as deep as its
-/// tags reach.
+/// An interface or a rate that is set replaces the other of a preset below, and a queue of Serial ATA is no deeper than
+/// its tags reach, unless it was set by hand.
 pub(super) fn adjust_link(options: &mut Options, reader: &mut LayerReader<'_>) {
     let link = &mut options.host.link;
     if link.interface == Interface::None || link.rate.is_none() {
@@ -45,7 +45,8 @@ pub(super) fn adjust_link(options: &mut Options, reader: &mut LayerReader<'_>) {
         reader.origins.insert(INTERFACE, ValueOrigin::Adjusted("host.link.rate sets the rate"));
     }
     const DEPTH: &str = "host.queue_depth";
-    if link.interface.is_sata() && !reader.is_set(DEPTH) {
+    let deeper = options.host.queue_depth.iter().any(|&depth| depth > SATA_TAGS);
+    if link.interface.is_sata() && deeper && !reader.set_by_hand(DEPTH) {
         options.host.queue_depth = vec![SATA_TAGS];
         reader.origins.insert(DEPTH, ValueOrigin::Adjusted("Serial ATA has 32 tags"));
     }

@@ -14,7 +14,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     pub(super) fn choose_skills(&mut self) {
         let has =
             self.base.kernel.flash.skills() | self.base.kernel.ftl.skills() | self.own_skills();
-        let sets = [skills::PLAIN, skills::COMMON];
+        let sets = [skills::PLAIN, skills::COMMON, skills::ABOVE_FLASH];
         let fitting = sets.into_iter().find(|set| has & !set == 0);
         self.skills = fitting.unwrap_or(skills::ALL);
         self.base.wakes = self.wakes();
@@ -41,7 +41,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             true => Signals::HELD_BACK,
             false => Signals::NONE,
         };
-        self.base.services.wakes().and(hazards).and(held)
+        let journal = &self.base.services.journal;
+        let delays = ftl.stripes().is_some() || journal.as_ref().is_some_and(|it| it.has_index());
+        let effects = if delays { Signals::EFFECTS } else { Signals::NONE };
+        self.base.services.wakes().and(hazards).and(held).and(effects)
     }
 
     /// The skills of the device itself, besides flash and FTL.

@@ -208,7 +208,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             let Kernel { now, flash, .. } = &mut self.base.kernel;
             let sequence = flash.command(id).sequence();
             flash.probe_mut().note(*now, Note::Done { sequence });
-            if !(any(S, RARE) && self.has_no_effect_yet(id)) {
+            let may_wait = any(S, RARE) && self.base.wakes.has(Signals::EFFECTS);
+            if !(may_wait && self.has_no_effect_yet(id)) {
                 self.command_counts::<S>(id);
             }
         }
@@ -463,6 +464,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         match self.skills {
             skills::PLAIN => self.take_up::<{ skills::PLAIN }>(at, request),
             skills::COMMON => self.take_up::<{ skills::COMMON }>(at, request),
+            skills::ABOVE_FLASH => self.take_up::<{ skills::ABOVE_FLASH }>(at, request),
             _ => self.take_up::<{ skills::ALL }>(at, request),
         }
     }
@@ -471,6 +473,7 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         match self.skills {
             skills::PLAIN => self.advance::<{ skills::PLAIN }>(limit, done),
             skills::COMMON => self.advance::<{ skills::COMMON }>(limit, done),
+            skills::ABOVE_FLASH => self.advance::<{ skills::ABOVE_FLASH }>(limit, done),
             _ => self.advance::<{ skills::ALL }>(limit, done),
         }
     }

@@ -32,6 +32,8 @@ pub const RARE: Skills = 1 << 7;
 pub const PLAIN: Skills = 0;
 /// The features of commercial drives.
 pub const COMMON: Skills = MULTI_PLANE | CACHE_OPS | OVERTAKING | TIMES | UNITS | ROWS | SLC;
+/// What commercial drives and research have above flash, on flash that has nothing rare.
+pub const ABOVE_FLASH: Skills = COMMON | RARE;
 /// Everything.
 pub const ALL: Skills = COMMON | RARE_ON_FLASH | RARE;
 

@@ -187,6 +187,11 @@ impl Journal {
         true
     }
 
+    /// Whether programs wait for an index.
+    pub fn has_index(&self) -> bool {
+        self.index.is_some()
+    }
+
     /// Begins the next pages of the index, if some are due and none are in flight.
     pub fn write_index<P: Probe, C>(&mut self, on: &mut Kernel<P, C>) {
         let programs = self.index.as_mut().map_or(0, |index| index.begin(self.copies));

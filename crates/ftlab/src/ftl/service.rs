@@ -38,6 +38,8 @@ impl Signals {
     pub const HELD_BACK: Signals = Signals(1 << 10);
     /// No flash command is in flight any more.
     pub const QUIET: Signals = Signals(1 << 11);
+    /// A command is done on flash, and may have no effect yet.
+    pub const EFFECTS: Signals = Signals(1 << 13);
     /// Programs that were done before are in the index, and count now.
     pub const INDEXED: Signals = Signals(1 << 12);
 

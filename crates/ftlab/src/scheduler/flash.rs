@@ -67,6 +67,8 @@ pub struct Flash<P = ()> {
     came_further: Option<Further>,
     /// Whether what is read has to cross the DRAM.
     reads_cross_dram: bool,
+    /// Whether reads are not done when they have left their die.
+    reads_go_further: bool,
     /// Used by dynamic placement to balance the dies.
     load: Load,
     done: CommandCounts,
@@ -106,8 +108,16 @@ impl<P: Probe> Flash<P> {
         let dispatcher = Dispatcher::new(array, scheduler, decoder, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
         let reads_cross_dram = setup.reads_cross_dram;
-        let mut flash =
-            Flash { dispatcher, came_further: None, reads_cross_dram, load, done, costs };
+        let reads_go_further = reads_cross_dram || dispatcher.decoder.is_some();
+        let mut flash = Flash {
+            dispatcher,
+            came_further: None,
+            reads_cross_dram,
+            reads_go_further,
+            load,
+            done,
+            costs,
+        };
         let in_turn = skills::in_turn(flash.skills());
         flash.dispatcher.array.wait_in_turn(in_turn);
         flash
@@ -422,19 +432,11 @@ impl<P: Probe> Flash<P> {
     #[inline]
     pub fn step_with<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let Stepped { now, first, decoded } = self.dispatcher.step::<S>()?;
-        if skills::any(S, skills::RARE_ON_FLASH) {
-            if decoded && self.reads_cross_dram {
-                self.came_further = Some(Further::Decoded(first));
-                return None;
-            }
-            if decoded {
-                self.count_read(now, first);
-                return Some((now, first));
-            }
-            if self.goes_further(first) {
-                self.leave_die::<S>(now, first);
-                return None;
-            }
+        if skills::any(S, skills::RARE_ON_FLASH)
+            && self.reads_go_further
+            && let Some(done) = self.reads_further::<S>(now, first, decoded)
+        {
+            return done;
         }
         let mut next = Some(first);
         while let Some(id) = next {
@@ -444,12 +446,29 @@ impl<P: Probe> Flash<P> {
         Some((now, first))
     }
 
-    /// Whether a command with which its die is done has data on its way.
-    #[inline]
-    fn goes_further(&self, id: CommandId) -> bool {
+    /// What an event means for a read with which its die is done, if its data has to be decoded or to come into DRAM: what
+    /// [`step_with`](Self::step_with) returns. None for other commands.
+    #[inline(never)]
+    fn reads_further<const S: Skills>(
+        &mut self,
+        now: SimTime,
+        id: CommandId,
+        decoded: bool,
+    ) -> Option<Option<(SimTime, CommandId)>> {
+        if decoded && self.reads_cross_dram {
+            self.came_further = Some(Further::Decoded(id));
+            return Some(None);
+        }
+        if decoded {
+            self.count_read(now, id);
+            return Some(Some((now, id)));
+        }
         let command = self.command(id);
-        let has_data = command.kind == Kind::Read && command.codewords > 0;
-        has_data && (self.reads_cross_dram || self.decodes())
+        if command.kind != Kind::Read || command.codewords == 0 {
+            return None;
+        }
+        self.leave_die::<S>(now, id);
+        Some(None)
     }
 
     /// Whether decoding takes time.
@@ -459,7 +478,6 @@ impl<P: Probe> Flash<P> {
     }
 
     /// A page has left its die, which goes on. The command is done when the page is decoded and in DRAM.
-    #[inline(never)]
     fn leave_die<const S: Skills>(&mut self, now: SimTime, id: CommandId) {
         if self.cells().matters() {
             self.note_cells(now, id);

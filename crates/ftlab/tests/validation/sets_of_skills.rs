@@ -2,7 +2,7 @@
 //! every submission and completion, every counter and every byte at rest, whatever the device and the load.
 
 use ftlab::device::{Device, DeviceSetup, assemble};
-use ftlab::engine::skills::{ALL, COMMON, PLAIN, Skills};
+use ftlab::engine::skills::{ABOVE_FLASH, ALL, COMMON, PLAIN, Skills};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use proptest::prelude::*;
@@ -44,6 +44,12 @@ fn cut_down(spec: Spec, set: Skills) -> Spec {
             .set("nand.planes_per_die", 1)
             .set("scheduler.policy", "fifo"),
     )
+}
+
+/// The device without rare features of flash.
+fn on_common_flash(spec: Spec) -> Spec {
+    let others = ["nand.timing.", "nand.bus.command", "nand.one_die", "ftl.cost."];
+    mended(spec.without(|path| others.iter().any(|other| path.starts_with(other))))
 }
 
 /// Everything that can be seen of a run.
@@ -101,9 +107,10 @@ fn compare(spec: &Spec, depth: usize, steps: &[Step], least: Skills) -> Result<(
     // Otherwise it would be compared with itself. Too many rejections fail the test.
     prop_assume!(device.skills() == least);
     let own = run(device, depth, steps, per_page);
-    for set in [COMMON, ALL] {
+    for set in [COMMON, ABOVE_FLASH, ALL].into_iter().filter(|set| least & !set == 0) {
         let mut device = assemble(spec.setup());
         device.use_skills(set);
+        prop_assert_eq!(device.skills(), set);
         prop_assert_eq!(&run(device, depth, steps, per_page), &own);
     }
     Ok(())
@@ -122,6 +129,11 @@ proptest! {
         // Whatever else was drawn, one skill that plain devices lack.
         let spec = cut_down(spec, COMMON).set("scheduler.policy", "read-first");
         compare(&spec, depth, &steps, COMMON)?;
+    }
+
+    #[test]
+    fn devices_on_common_flash_do_the_same_on_every_set((spec, depth, steps) in random::run(STEPS)) {
+        compare(&on_common_flash(spec), depth, &steps, ABOVE_FLASH)?;
     }
 }
 
