@@ -564,7 +564,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             match part {
                 Part::Front => {
                     if let Some(what) = front::step_front(&mut self.writes, &mut self.base) {
-                        self.crossed_dram::<S>(what);
+                        self.crossed_dram(what);
                     }
                     self.base.tell_levels();
                 }

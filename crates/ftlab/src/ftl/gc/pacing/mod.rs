@@ -110,7 +110,7 @@ pub(in crate::ftl) fn begin(plane: PlaneId, ftl: &mut Ftl) {
 }
 
 /// A copy of a plane's collection is programmed. Returns the flash pages that this added to the host's credit.
-#[inline]
+#[inline(always)]
 pub(in crate::ftl) fn earn_by_copy(plane: PlaneId, ftl: &mut Ftl) -> u32 {
     let Ftl { policies: Policies { pacing, streams, .. }, space, geometry, .. } = ftl;
     let thresholds = &space.thresholds;
