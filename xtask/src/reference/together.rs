@@ -36,7 +36,7 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 42] = [
+const FEATURES: [Feature; 46] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
@@ -67,8 +67,14 @@ const FEATURES: [Feature; 42] = [
     feature("collection while idle", &["ftl.gc.background.collect=on"]),
     feature("wear levelling", &["ftl.wear.policy=threshold"]),
     feature("an SLC cache", &["ftl.slc_cache.policy=hybrid"]),
+    feature(
+        "folding inside dies",
+        &["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.fold_inside=on"],
+    ),
+    feature("pacing by tokens", &["ftl.gc.pacing=token-bucket"]),
     feature("superblocks", &["ftl.superblock.policy=all"]),
     feature("parity across dies", &["ftl.parity.policy=dies"]),
+    feature("a rebuild", &["ftl.parity.policy=dies", "ftl.parity.rebuild=on"]),
     feature("recovery by a scan", &["ftl.recovery.policy=scan"]),
     feature("recovery with checkpoints", &["ftl.recovery.policy=checkpoint"]),
     feature("capacitors", &["power.capacitors=on"]),
@@ -84,6 +90,14 @@ const FEATURES: [Feature; 42] = [
     feature("reads that fail", &["nand.faults.read_failures=10"]),
     feature("a die that dies", &["nand.faults.schedule=1s: die 1 dies"]),
     feature("suspension", &["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"]),
+    feature(
+        "suspension with a budget",
+        &[
+            "scheduler.policy=read-first",
+            "scheduler.suspend=program-and-erase",
+            "scheduler.suspend_time=1ms",
+        ],
+    ),
     feature("reads first with space", &["scheduler.policy=read-first-with-space"]),
     feature(
         "planes that sense on their own",

@@ -117,7 +117,7 @@ fn end_of_life(report: &Report) -> Option<String> {
     let why = match end.reason {
         EndReason::TooFewBlocks => "too few blocks were good",
         EndReason::NoRoom => "failures left no room for collection",
-        EndReason::DiesDied => "dies had died, and the others had no room for the valid pages",
+        EndReason::DiesDied => "dies had died, and what was left had no room for the valid pages",
     };
     let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
     let lost = match end.left_in_dram {

@@ -53,7 +53,9 @@ impl fmt::Display for EndReason {
         f.write_str(match self {
             EndReason::TooFewBlocks => "a plane had too few good blocks left",
             EndReason::NoRoom => "a plane had no room left for garbage collection",
-            EndReason::DiesDied => "dies had died, and the others had no room for the valid data",
+            EndReason::DiesDied => {
+                "dies had died, and what was left had no room for the valid data"
+            }
         })
     }
 }
