@@ -30,6 +30,8 @@ pub enum Left {
     NoParity(Stripe),
     /// Its parity should be there, but does not cover the page.
     NotCovered,
+    /// The page never counted: its program failed, or its die was dead before the index named it.
+    ProgramFailed,
 }
 
 /// The parity of all stripes, in DRAM and on flash.
@@ -41,8 +43,8 @@ pub struct Parity {
     covered: BTreeMap<Stripe, BTreeSet<Ppn>>,
     /// By flash page of the device.
     on_flash: BTreeMap<Ppn, Words>,
-    /// Stripes whose parity is gone before it came to flash, or with its program.
-    gone: BTreeSet<Stripe>,
+    /// Pages that were covered by parity which is gone: before it came to flash, or with its program.
+    gone: BTreeSet<Ppn>,
     /// The number of rebuilt pages.
     pub computed: u64,
 }
@@ -79,6 +81,7 @@ impl Parity {
 
     /// Adds a page to the parity of its stripe.
     pub fn cover(&mut self, stripe: Stripe, first: Ppn, words: &[u64]) {
+        self.gone.remove(&first);
         let is_new = self.covered.entry(stripe).or_default().insert(first);
         assert!(is_new, "{first:?} comes into the parity of {stripe:?} again");
         add(self.running.entry(stripe).or_default(), words);
@@ -96,7 +99,6 @@ impl Parity {
         // It may cover nothing, if all pages of the stripe would be on dead dies.
         let words = self.running.entry(stripe).or_default().clone();
         self.covered.entry(stripe).or_default();
-        self.gone.remove(&stripe);
         let before = self.on_flash.insert(at, words);
         assert!(before.is_none(), "parity over old data at {at:?}");
     }
@@ -105,12 +107,12 @@ impl Parity {
     pub fn drop_program(&mut self, at: Ppn) {
         let dropped = self.on_flash.remove(&at);
         assert!(dropped.is_some(), "no parity was programmed at {at:?}");
-        self.gone.insert(self.layout.stripe_on_flash(at).0);
+        self.parity_is_gone(self.layout.stripe_on_flash(at).0);
     }
 
     /// Drops the parity of a stripe in DRAM.
     pub fn forget(&mut self, stripe: Stripe) {
-        self.gone.insert(stripe);
+        self.parity_is_gone(stripe);
         self.running.remove(&stripe);
         self.covered.remove(&stripe);
     }
@@ -119,16 +121,21 @@ impl Parity {
     pub fn lose_power(&mut self) {
         let mut running: Vec<Stripe> = std::mem::take(&mut self.running).into_keys().collect();
         running.retain(|&stripe| self.parity_on_flash(stripe).is_none());
-        self.gone.extend(running);
+        running.into_iter().for_each(|stripe| self.parity_is_gone(stripe));
     }
 
     /// Erases a superblock.
     pub fn erase(&mut self, block: BlockId) {
         self.running.retain(|stripe, _| stripe.block != block);
         self.covered.retain(|stripe, _| stripe.block != block);
-        self.gone.retain(|stripe| stripe.block != block);
+        let volume = self.layout.volume().clone();
+        self.gone.retain(|&page| volume.block_of(page) != block);
         let Parity { layout, on_flash, .. } = self;
         on_flash.retain(|&at, _| layout.stripe_on_flash(at).0.block != block);
+    }
+
+    fn parity_is_gone(&mut self, stripe: Stripe) {
+        self.gone.extend(self.covered.get(&stripe).into_iter().flatten());
     }
 
     /// The member that holds the parity of a stripe, if it is on flash. Without some of its dies, another one may.
@@ -151,7 +158,7 @@ impl Parity {
                 let parity = on_flash.map_or(0, |member| 1 << member);
                 Left::Computable(stripe, data | parity)
             }
-            None if self.gone.contains(&stripe) => Left::NoParity(stripe),
+            None if self.gone.contains(&first) => Left::NoParity(stripe),
             None => Left::NotCovered,
         }
     }

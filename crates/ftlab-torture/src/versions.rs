@@ -16,7 +16,7 @@ use ftlab::nand::StripeLayout;
 use ftlab::scheduler::CommandId;
 use ftlab::units::{Lpn, Ppn, RequestId};
 
-use crate::stripes::{Loss, Parity, Words};
+use crate::stripes::{Left, Loss, Parity, Words};
 
 /// Observes what is about to be sent to flash.
 pub trait Onlooker: std::fmt::Debug {
@@ -303,17 +303,21 @@ impl Versions {
 
     fn spoil(&mut self, first: Ppn, units: u32, by: SpoiledBy) {
         let garbage = match by {
-            SpoiledBy::Unreadable => GARBAGE,
+            SpoiledBy::Unreadable | SpoiledBy::UnreadableSource => GARBAGE,
             SpoiledBy::FailedProgram => NOISE,
         };
         let places = self.flash[first.at()..first.at() + units as usize].iter_mut();
-        let mut is_news = false;
+        let (mut is_news, mut failed) = (false, false);
         for part in places.flatten() {
             is_news |= part.sectors.iter().any(|&version| version != GARBAGE);
+            failed |= part.sectors.contains(&NOISE);
             part.sectors.fill(garbage);
         }
         if by == SpoiledBy::Unreadable && is_news {
-            let left = self.parity.as_ref().map(|parity| parity.left_without(first));
+            let left = match failed {
+                true => Some(Left::ProgramFailed),
+                false => self.parity.as_ref().map(|parity| parity.left_without(first)),
+            };
             self.losses.push(Loss { first, left });
         }
     }

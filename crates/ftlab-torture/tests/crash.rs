@@ -55,6 +55,7 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
         ("faults", met.faults, 10),
         ("dies that died", met.deaths, 45),
         ("computed pages", met.computed, 500),
+        ("lost pages that were judged", met.judged, 20),
         ("devices on which more fails than parity covers", met.beyond, 3),
     ];
     let rare: Vec<_> =

@@ -234,11 +234,11 @@ const STRIPES: Together = &[
     ("nand.chips_per_channel", &["2", "3"]),
     ("nand.planes_per_die", &["1", "1", "2"]),
     ("nand.page_size", &["2KiB", "4KiB", "8KiB"]),
-    ("nand.faults.read_failures", &["0", "0", "0", "1000000"]),
-    ("nand.faults.disturb_limit", &["none", "none", "none", "300"]),
+    ("nand.faults.read_failures", &["0", "0", "0", "0", "0", "0", "0", "1000000"]),
+    ("nand.faults.disturb_limit", &["none", "none", "none", "none", "none", "none", "none", "300"]),
     ("nand.timing.disturbed_errors", &["0", "0", "0", "500"]),
-    // Replaced once the device is known.
-    ("nand.faults.schedule", &["1us: die 0 dies"]),
+    // Deaths are replaced once the device is known.
+    ("nand.faults.schedule", &["", "1us: die 0 dies"]),
 ];
 
 /// All that drives on sale have at once.
@@ -269,8 +269,8 @@ const EVERYTHING: Together = &[
     ("nand.faults.erase_failures", &["0", "10000000"]),
     ("nand.faults.factory_bad", &["0%", "2%"]),
     // What is lost by chance, or by age within the time of a test, hides what must not be lost.
-    ("nand.faults.read_failures", &["0", "0", "0", "1000000"]),
-    ("nand.faults.disturb_limit", &["none", "none", "none", "300"]),
+    ("nand.faults.read_failures", &["0", "0", "0", "0", "0", "0", "0", "1000000"]),
+    ("nand.faults.disturb_limit", &["none", "none", "none", "none", "none", "none", "none", "300"]),
     ("nand.timing.disturbed_errors", &["0", "0", "0", "500"]),
     // Replaced once the device is known.
     ("nand.faults.schedule", &["1us: die 0 dies"]),
@@ -287,10 +287,21 @@ impl Design {
         !self.recovery.is_empty()
     }
 
-    /// Whether dies die.
-    fn loses_dies(&self) -> bool {
-        let kills = |faults: &&str| faults.contains("dies");
-        self.options.iter().any(|&(path, any)| path == deaths::SCHEDULE && any.iter().any(kills))
+    /// Its schedules of faults.
+    fn schedules(&self) -> &'static [&'static str] {
+        let schedules = self.options.iter().find(|&&(path, _)| path == deaths::SCHEDULE);
+        schedules.map_or(&[], |&(_, schedules)| schedules)
+    }
+
+    /// Whether dies die on some of its devices.
+    fn kills(&self) -> bool {
+        self.schedules().iter().any(|faults| faults.contains("dies"))
+    }
+
+    /// Draws whether dies die.
+    fn draws_deaths(&self, stream: &mut Stream) -> bool {
+        let all = self.schedules();
+        self.kills() && all[stream.below(all.len() as u64) as usize].contains("dies")
     }
 
     /// Draws a device of this design.
@@ -300,9 +311,18 @@ impl Design {
             return deaths::draw(stream, &given, LIMIT);
         }
         let recovery = self.recovery[stream.below(self.recovery.len() as u64) as usize];
-        match self.loses_dies() {
-            true => deaths::draw_with_cuts(stream, &given, recovery, LIMIT),
-            false => draw::device_with(stream, &given, ("ftl.recovery.policy", recovery), LIMIT),
+        if self.draws_deaths(stream) {
+            return deaths::draw_with_cuts(stream, &given, recovery, LIMIT);
+        }
+        let kills = |settings: &Settings| {
+            self.kills() && settings.get(deaths::SCHEDULE).is_some_and(|any| any.contains("dies"))
+        };
+        loop {
+            let policy = ("ftl.recovery.policy", recovery);
+            let settings = draw::device_with(stream, &given, policy, LIMIT);
+            if !kills(&settings) {
+                return settings;
+            }
         }
     }
 }

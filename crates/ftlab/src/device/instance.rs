@@ -42,7 +42,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             false => Signals::NONE,
         };
         let journal = &self.base.services.journal;
-        let delays = ftl.stripes().is_some() || journal.as_ref().is_some_and(|it| it.has_index());
+        let delays =
+            ftl.superblock().is_some() || journal.as_ref().is_some_and(|it| it.has_index());
         let effects = if delays { Signals::EFFECTS } else { Signals::NONE };
         self.base.services.wakes().and(hazards).and(held).and(effects)
     }

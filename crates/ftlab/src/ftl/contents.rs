@@ -62,6 +62,8 @@ pub enum EmptiedBy {
 pub enum SpoiledBy {
     /// It can't be read any more.
     Unreadable,
+    /// It was copied within a die from where it can't be read.
+    UnreadableSource,
     /// Its program failed.
     FailedProgram,
 }

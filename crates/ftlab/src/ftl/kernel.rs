@@ -30,11 +30,8 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
         }
         if any(S, RARE) && self.ftl.features.stripes.is_some() {
             self.with_stripes(|stripes, kernel| stripes.submit(id, kernel));
-        } else if any(S, RARE)
-            && self.ftl.features.superblock.is_some()
-            && self.flash.command(id).kind == Kind::Erase
-        {
-            self.erase_superblock(id);
+        } else if any(S, RARE) && self.ftl.features.superblock.is_some() {
+            self.submit_to_superblock(id);
         } else {
             self.flash.submit_with::<S>(self.now, id);
         }

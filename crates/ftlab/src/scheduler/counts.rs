@@ -63,11 +63,12 @@ impl CostCounts {
         if !is_native && kind != Kind::Copyback {
             return;
         }
-        let CellFindings { effort, unreadable, from_before, .. } = found;
+        let CellFindings { effort, unreadable, failed, from_before, .. } = found;
         if is_native && matches!(kind, Kind::Read | Kind::Copyback) {
             self.reads[origin as usize][effort.at().min(EFFORTS - 1)] += 1;
             self.retries += effort.retries();
-            self.unreadable += u64::from(unreadable);
+            // A dead die answers nothing: that is no matter of errors.
+            self.unreadable += u64::from(unreadable && !failed);
         }
         match kind {
             Kind::Read => self.prior_reads += u64::from(origin == Origin::Host && from_before),

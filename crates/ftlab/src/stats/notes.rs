@@ -184,29 +184,35 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// Data was lost because it was not refreshed in time.
+/// Data was lost: by age, by faults, or with a die.
 fn unreadable(report: &Report) -> Option<String> {
     let by_age = report.cost.as_ref().map_or(0, |cost| cost.counts.unreadable);
-    let by_faults = match &report.parity {
-        // Pages that could be computed are not lost.
-        Some(parity) => parity.counts.lost,
-        None => report.health.as_ref().map_or(0, |health| health.hazards.unreadable),
-    };
-    let dead = report.health.as_ref().map_or(0, |health| health.dead_dies);
-    let pages = by_age.max(by_faults);
+    let by_faults = report.health.as_ref().map_or(0, |health| health.hazards.unreadable);
     let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
-    (pages + requests > 0).then(|| {
-        format!(
-            "Data is lost: {pages} reads of flash pages found more errors than can be corrected{}, and {requests} \
-             requests of the host ended as unreadable: they count in requests, IOPS, bytes and latencies.{}",
-            match dead {
-                0 => String::new(),
-                1 => ", a die died".to_owned(),
-                dead => format!(", {dead} dies died"),
-            },
-            if by_age > by_faults { " Refresh data in time (ftl.refresh.when)." } else { "" }
-        )
-    })
+    let (reads, why) = match &report.parity {
+        // Pages that could be computed are not lost.
+        Some(parity) => (parity.counts.lost, "could not be computed from their stripes"),
+        None => (by_age.max(by_faults), "found more errors than can be corrected"),
+    };
+    if reads + requests == 0 {
+        return None;
+    }
+    let died = match report.health.as_ref().map_or(0, |health| health.dead_dies) {
+        0 => None,
+        1 => Some("a die died".to_owned()),
+        dead => Some(format!("{dead} dies died")),
+    };
+    let read = (reads > 0).then(|| format!("{reads} reads of flash pages {why}"));
+    let causes: Vec<String> = died.into_iter().chain(read).collect();
+    let refresh = match reads > 0 && by_age > by_faults {
+        true => " Refresh data in time (ftl.refresh.when).",
+        false => "",
+    };
+    Some(format!(
+        "Data is lost: {}, and {requests} requests of the host ended as unreadable: they count in requests, IOPS, bytes and \
+         latencies.{refresh}",
+        causes.join(", "),
+    ))
 }
 
 /// A device that takes other writes refused some.

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use ftlab::config::Config;
 use ftlab::host::Host;
 use ftlab::nand::{Fault, FaultSpot, StripeLayout};
-use ftlab::units::{DieId, Ppn, SimTime};
+use ftlab::units::{DieId, Lpn, Ppn, SimTime};
 
 use super::Bench;
 use crate::stripes::{Left, Loss};
+use crate::versions::{GARBAGE, Version};
 
 /// What may make pages unreadable.
 #[derive(Clone, Debug)]
@@ -17,8 +18,8 @@ pub(super) struct Losses {
     layout: Option<StripeLayout>,
     /// When dies die; none if pages fail by chance, too.
     deaths: Option<Vec<(SimTime, DieId)>>,
-    /// The dies that were dead when power came back last.
-    without: BTreeSet<DieId>,
+    /// When power came back last.
+    came_up: SimTime,
 }
 
 impl Losses {
@@ -36,12 +37,12 @@ impl Losses {
             _ => None,
         });
         let deaths = (!by_chance).then(|| deaths.collect());
-        Losses { layout: layout.cloned(), deaths, without: BTreeSet::new() }
+        Losses { layout: layout.cloned(), deaths, came_up: SimTime::ZERO }
     }
 
     /// Power is back.
     pub(super) fn came_up(&mut self, now: SimTime) {
-        self.without = self.dead_at(now);
+        self.came_up = now;
     }
 
     /// The dies that are dead at a time.
@@ -62,11 +63,39 @@ impl Bench {
         losses.iter().try_for_each(|loss| self.judge_loss(loss))
     }
 
-    fn judge_loss(&self, loss: &Loss) -> Result<(), String> {
+    /// Checks that what a survey found unreadable lies on pages that were judged as lost.
+    pub(super) fn check_lost(&self, found: &[Option<Version>]) -> Result<(), String> {
+        let ftl = self.device.ftl();
+        // Of a map on flash, a page of the map takes the places of pages with it. Without parity, what lay on a dead die
+        // at power-up is lost without being read.
+        let judged = self.losses.deaths.is_some() && self.losses.layout.is_some();
+        if !judged || ftl.map_on_flash().is_some() {
+            return Ok(());
+        }
+        let lost = (0..).zip(found).filter(|(_, version)| version.is_none());
+        for (sector, _) in lost {
+            let page = Lpn::new((sector / self.per_page) as u32);
+            let parts = ftl.fragments(page);
+            let versions = self.device.contents().read_parts(page, parts);
+            let is_gone = parts.iter().flatten().any(|part| self.is_gone(part.at));
+            if !is_gone && !versions.contains(&GARBAGE) {
+                return Err(format!("sector {sector} of {page:?} is lost, but flash holds it"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a flash page can't be read now.
+    fn is_gone(&self, page: Ppn) -> bool {
         let (flash, now) = (self.device.flash(), self.device.now());
-        let dead = self.losses.dead_at(now);
+        let die = flash.geometry().die_of_page(page);
+        self.losses.dead_at(now).contains(&die) || flash.is_worn_off(page, now)
+    }
+
+    fn judge_loss(&self, loss: &Loss) -> Result<(), String> {
+        let flash = self.device.flash();
         let die_of = |page| flash.geometry().die_of_page(page);
-        let is_gone = |page: Ppn| dead.contains(&die_of(page)) || flash.is_worn_off(page, now);
+        let is_gone = |page| self.is_gone(page);
         let Loss { first, left } = *loss;
         let said = |why: &str| Err(format!("{first:?} on {:?} is lost, but {why}", die_of(first)));
         if !is_gone(first) {
@@ -84,14 +113,16 @@ impl Bench {
             // At power-up the parity of such stripes is computed again, as far as it can be read.
             Left::NoParity(stripe) => {
                 let members = (0..layout.width()).map(|member| layout.on_flash(stripe, member));
-                let could_be = self.losses.without.contains(&die_of(first))
-                    || flash.is_worn_off(first, now)
-                    || members.filter(|&page| dead.contains(&die_of(page))).count() > 1;
+                let at = self.losses.came_up;
+                let could_be = self.losses.dead_at(at).contains(&die_of(first))
+                    || flash.is_worn_off(first, at)
+                    || members.filter(|&page| is_gone(page)).count() > 1;
                 match could_be {
                     true => Ok(()),
                     false => said("it could be read at the last power-up"),
                 }
             }
+            Left::ProgramFailed => Ok(()),
             Left::NotCovered => said("its parity does not cover it"),
         }
     }

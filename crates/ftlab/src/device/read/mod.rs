@@ -270,13 +270,15 @@ fn found_unreadable(id: CommandId, on: &mut Base<impl Probe, impl Contents>) {
     if owner.service == ServiceId::STRIPES {
         return;
     }
-    for page in [source, Some(page)].into_iter().flatten() {
+    let copy = source.map(|_| (page, SpoiledBy::UnreadableSource));
+    let sensed = (source.unwrap_or(page), SpoiledBy::Unreadable);
+    for (page, by) in std::iter::once(sensed).chain(copy) {
         let first = lost::lose_flash_page(page, &mut on.kernel.ftl);
         let units = on.units_per_page;
         // Reads in flight still get the data, later ones don't.
         let lost = first.get()..first.get() + units;
         on.reads.fetched.deliver_from(lost, &mut on.kernel.contents);
-        let change = FlashChange::Spoiled { first, units, by: SpoiledBy::Unreadable };
+        let change = FlashChange::Spoiled { first, units, by };
         on.kernel.contents.change(change);
     }
     match owner.service {
@@ -330,6 +332,9 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
 /// A flash command is done. Returns whether it goes on, because its page is computed from others.
 pub(super) fn is_computed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) -> bool {
     if on.kernel.ftl.stripes().is_none() {
+        if on.kernel.ftl.superblock().is_some() {
+            on.kernel.read_of_superblock_ended(id);
+        }
         return false;
     }
     if on.kernel.flash.command(id).found.failed {

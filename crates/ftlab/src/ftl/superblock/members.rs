@@ -21,7 +21,7 @@ pub struct Members {
     /// By die: whether it is known to be dead.
     dead: Vec<bool>,
     any_dead: bool,
-    /// By group: what follows from its dead dies.
+    /// By group: what follows from dead dies and bad blocks.
     groups: Vec<DiesLeft>,
     /// By superblock: its bad blocks.
     bad: BTreeMap<BlockId, Vec<u32>>,
@@ -29,7 +29,7 @@ pub struct Members {
     failing: BTreeMap<BlockId, Vec<u32>>,
 }
 
-/// What dead dies leave of a group.
+/// What dead dies and bad blocks leave of a group.
 #[derive(Clone, Copy, Debug, Default)]
 struct DiesLeft {
     /// A bit for each dead die. Only stripes ask, and have no more dies than a word has bits.
@@ -57,8 +57,8 @@ impl Members {
         members
     }
 
-    /// Finds out what the dead dies leave of each group.
-    fn look_at_groups(&mut self) {
+    /// Finds out what dead dies and bad blocks leave of each group.
+    pub(in crate::ftl) fn look_at_groups(&mut self) {
         for group in (0..self.volume.dies()).map(DieId::new) {
             let dies = (0..self.span.dies).map(|number| self.flash.die_in_group(group, number));
             let dead = (0u32..).zip(dies).filter(|&(_, die)| self.is_dead(die));
@@ -256,13 +256,12 @@ impl Members {
         self.failing.remove(&block).unwrap_or_default()
     }
 
-    /// A member is bad.
+    /// A member is bad. Once all that turn bad together are told, [`look_at_groups`](Self::look_at_groups) follows.
     pub(in crate::ftl) fn turns_bad(&mut self, block: BlockId, member: u32) {
         let bad = self.bad.entry(block).or_default();
         if let Err(at) = bad.binary_search(&member) {
             bad.insert(at, member);
         }
-        self.note_narrow(block);
     }
 
     /// No block is bad.
@@ -293,7 +292,7 @@ impl Members {
     }
 
     pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
-        // Groups follow from the dead dies.
+        // Groups follow from the rest.
         let Members { flash: _, volume: _, span: _, dead, any_dead: _, groups: _, bad, failing } =
             self;
         dead.iter().for_each(|&dead| out.flag(dead));

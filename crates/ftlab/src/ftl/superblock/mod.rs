@@ -11,6 +11,7 @@ pub(crate) mod deaths;
 pub(crate) mod erase;
 pub(in crate::ftl) mod kept;
 mod members;
+mod reads;
 pub(crate) mod room;
 pub(crate) mod rows;
 pub(crate) mod wear;
@@ -20,6 +21,7 @@ use std::collections::BTreeMap;
 pub use kept::most_bytes;
 pub use members::Members;
 
+use self::reads::ReadsUnderWay;
 use crate::ftl::{Features, Ftl};
 use crate::image::ImageWriter;
 use crate::options::declare::{choices, options};
@@ -102,6 +104,7 @@ pub struct SuperblockState {
     pub(in crate::ftl) members: Members,
     /// By erase of a superblock in progress.
     erasing: BTreeMap<u32, Erasing>,
+    reads: ReadsUnderWay,
     pub(crate) untold: UntoldErases,
 }
 
@@ -110,12 +113,17 @@ impl SuperblockState {
     #[must_use]
     pub fn of(flash: &FlashGeometry) -> Option<SuperblockState> {
         let members = Members::new(flash, flash.superblocks()?);
-        Some(SuperblockState { members, erasing: BTreeMap::new(), untold: UntoldErases::default() })
+        Some(SuperblockState {
+            members,
+            erasing: BTreeMap::new(),
+            reads: ReadsUnderWay::new(flash),
+            untold: UntoldErases::default(),
+        })
     }
 
     pub(in crate::ftl) fn save(&self, out: &mut ImageWriter) {
-        // Nothing is being erased at rest, and measurements start at the load.
-        let SuperblockState { members, erasing: _, untold: _ } = self;
+        // Nothing is being read or erased at rest, and measurements start at the load.
+        let SuperblockState { members, erasing: _, reads: _, untold: _ } = self;
         members.save(out);
     }
 

@@ -1,7 +1,7 @@
 //! Bad blocks of superblocks. Chances, wear and schedules hit single blocks. What fails on one empties its superblock,
 //! which is erased without it and goes on as a narrower one, or is retired ([`Members::is_usable`](super::Members)).
 
-use crate::ftl::wear::{dies, life};
+use crate::ftl::wear::life;
 use crate::ftl::{BlockState, Ftl};
 use crate::units::{BlockId, PlaneId, Ppn};
 
@@ -30,10 +30,14 @@ pub(in crate::ftl) fn settle(block: BlockId, ftl: &mut Ftl) -> bool {
     let before = members.take_failing(block);
     let Some(life) = &mut ftl.health.life else {
         // An image brought them, and nothing else fails here.
-        before.into_iter().for_each(|member| members.turns_bad(block, member));
+        if !before.is_empty() {
+            before.into_iter().for_each(|member| members.turns_bad(block, member));
+            members.look_at_groups();
+        }
         return members.is_usable(block);
     };
     let live: Vec<u32> = members.live(block).collect();
+    let mut narrows = false;
     for member in live {
         let at = members.flash().member(block, member);
         let failed = before.contains(&member);
@@ -42,7 +46,11 @@ pub(in crate::ftl) fn settle(block: BlockId, ftl: &mut Ftl) -> bool {
         if failed || fails_now {
             members.turns_bad(block, member);
             life.lose_member(block, &ftl.geometry);
+            narrows = true;
         }
+    }
+    if narrows {
+        members.look_at_groups();
     }
     let usable = members.is_usable(block) && members.live(block).next().is_some();
     if !usable {
@@ -50,9 +58,6 @@ pub(in crate::ftl) fn settle(block: BlockId, ftl: &mut Ftl) -> bool {
         life.lose_rest(block, members.bad_of(block).len() as u32, &ftl.geometry);
     }
     life.look_for_end(ftl.geometry.plane_of(block));
-    if members.any_dead() {
-        dies::keep_more_back(ftl);
-    }
     usable
 }
 
@@ -87,6 +92,7 @@ pub(in crate::ftl) fn mark_factory_bad(ftl: &mut Ftl) {
             ftl.space.planes[plane.at()].lose_unused();
         }
     }
+    state.members.look_at_groups();
 }
 
 /// Whether a block of a superblock is bad from the factory. The first one of a plane of flash never is.
