@@ -5,7 +5,7 @@
 //! Pages that are missing in stripes, and the dies that were dead when they were begun, are in the lists of the device.
 
 use super::{OnFlash, ParityCounts, Running, Stripes, members};
-use crate::ftl::Ftl;
+use crate::ftl::{BlockState, Ftl};
 use crate::nand::{CellMode, Stripe};
 use crate::scheduler::Origin;
 use crate::units::{BlockId, Ppn};
@@ -46,6 +46,10 @@ pub(in crate::ftl) fn come_up(half_erased: &[BlockId], ftl: &mut Ftl) -> Vec<Rec
     half_erased.iter().for_each(|&block| stripes.forget(block));
     let mut found = Vec::new();
     for (stripe, running) in std::mem::take(&mut stripes.running) {
+        // Nothing of a stripe came to flash whose superblock is free.
+        if ftl.blocks.state(stripe.block) == BlockState::Free {
+            continue;
+        }
         let on_dead_dies = known.dead_set(stripe.block);
         let forgotten = ftl.plant.is(Canary::StripeNotRecomputed);
         let covered = match forgotten {
