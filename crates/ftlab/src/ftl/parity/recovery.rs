@@ -46,10 +46,6 @@ pub(in crate::ftl) fn come_up(half_erased: &[BlockId], ftl: &mut Ftl) -> Vec<Rec
     half_erased.iter().for_each(|&block| stripes.forget(block));
     let mut found = Vec::new();
     for (stripe, running) in std::mem::take(&mut stripes.running) {
-        // Nothing of a stripe came to flash whose superblock is free.
-        if ftl.blocks.state(stripe.block) == BlockState::Free {
-            continue;
-        }
         let on_dead_dies = known.dead_set(stripe.block);
         let forgotten = ftl.plant.is(Canary::StripeNotRecomputed);
         let covered = match forgotten {
@@ -65,6 +61,10 @@ pub(in crate::ftl) fn come_up(half_erased: &[BlockId], ftl: &mut Ftl) -> Vec<Rec
             mode: if ftl.blocks.is_slc(stripe.block) { CellMode::Slc } else { CellMode::Native },
             useless: parity.map(|member| layout.on_flash(stripe, member)),
         });
+        // Nothing of a stripe came to flash whose superblock is free.
+        if ftl.blocks.state(stripe.block) == BlockState::Free {
+            continue;
+        }
         let again = Running {
             covered,
             programmed: covered,
