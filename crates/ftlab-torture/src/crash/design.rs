@@ -238,7 +238,7 @@ const STRIPES: Together = &[
     ("nand.faults.disturb_limit", &["none", "none", "none", "none", "none", "none", "none", "300"]),
     ("nand.timing.disturbed_errors", &["0", "0", "0", "500"]),
     // Deaths are replaced once the device is known.
-    ("nand.faults.schedule", &["", "1us: die 0 dies"]),
+    ("nand.faults.schedule", &["", "1us: die 0 dies", "1us: die 0 dies", "1us: die 0 dies"]),
 ];
 
 /// All that drives on sale have at once.
