@@ -275,8 +275,8 @@ impl Quantity {
                 "write what it carries in bytes (a lane of PCIe 4.0 with 16 GT/s has 1.97GB/s)"
                     .to_owned()
             }
-            ("a rate", _) if unit.ends_with("b/s") => {
-                "write what it carries in bytes: a byte has 8 bits".to_owned()
+            ("a rate" | "the rate of a bus", lower) if counts_bits(unit, lower) => {
+                in_bytes(number, unit)
             }
             _ => match nearest(unit, names) {
                 Some(name) => format!("write \"{number}{name}\""),
@@ -287,6 +287,23 @@ impl Quantity {
             format!("unknown unit {} for {}", shown(unit), self.what),
             format!("{meant} (units: {})", self.listed),
         )
+    }
+}
+
+/// Whether the unit of a rate counts bits.
+fn counts_bits(unit: &str, lower: &str) -> bool {
+    unit.ends_with("b/s") || ["bit/s", "bits/s", "bps"].iter().any(|bits| lower.ends_with(bits))
+}
+
+/// The remedy for a rate in bits.
+fn in_bytes(number: &str, unit: &str) -> String {
+    let prefix = unit.chars().next().map(|first| first.to_ascii_uppercase());
+    let bytes = number.parse::<f64>().map(|bits| bits / f64::from(u8::BITS));
+    match (prefix, bytes) {
+        (Some(prefix @ ('M' | 'G')), Ok(bytes)) => {
+            format!("write it in bytes, of 8 bits each: \"{bytes}{prefix}B/s\"")
+        }
+        _ => "write what it carries in bytes: a byte has 8 bits".to_owned(),
     }
 }
 

@@ -67,10 +67,11 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         None => "none".to_owned(),
     };
     // In SLC mode, a block holds its pages divided by the bits of a cell.
-    let cell = |config: &Config| {
-        let cached = config.options.ftl.slc_cache.policy.rules().is_some();
-        let cell = config.options.nand.cell.print();
-        if cached { format!("{cell}, behind an SLC cache,") } else { String::new() }
+    let is_cached = |config: &Config| config.options.ftl.slc_cache.policy.rules().is_some();
+    let both_cached = is_cached(image) && is_cached(device);
+    let cell = |config: &Config| match both_cached {
+        true => format!("{}, behind an SLC cache,", config.options.nand.cell.print()),
+        false => String::new(),
     };
     let pages = |config: &Config| {
         let pages = format!("{} pages for the host", config.logical_pages());
@@ -79,7 +80,12 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
             None => pages,
         }
     };
+    let unit = |config: &Config| config.options.nand.program_unit.print();
+    // The shape counts in units of a program.
+    let same_unit = unit(image) == unit(device);
+    let of_unit = |path: &str| matches!(path, "nand.pages_per_block" | "nand.page_size");
     let others = [
+        ("nand.program_unit", unit(image), unit(device)),
         ("nand.page_size", a.page_size.to_string(), b.page_size.to_string()),
         ("ftl.mapping.unit", a.mapping_unit.to_string(), b.mapping_unit.to_string()),
         ("ftl.mapping.policy", policy(image), policy(device)),
@@ -90,7 +96,8 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         ("nand.cell", cell(image), cell(device)),
     ];
     let all = counts.into_iter().chain(others);
-    let unequal = all.filter(|(_, image, device)| image != device);
+    let unequal =
+        all.filter(|(path, image, device)| image != device && (same_unit || !of_unit(path)));
     unequal.map(|(path, image, device)| Difference { path, image, device }).collect()
 }
 
@@ -166,5 +173,33 @@ impl Resume {
             ("random streams", random),
         ];
         all.map(|(what, resumes)| Taken { what, resumes }).to_vec()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Layer;
+
+    fn told(image: &[&str], device: &[&str]) -> Vec<String> {
+        let config = |sets: &[&str]| {
+            let sets = (1..).zip(sets).map(|(number, set)| Layer::set(number, set));
+            let layers: Vec<Layer> =
+                std::iter::once(Layer::preset("tlc-32g")).chain(sets).collect();
+            Config::load(&layers).expect("it is sound")
+        };
+        let all = differences(&config(image), &config(device));
+        all.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_difference_is_told_once_and_as_it_was_set() {
+        let cached = ["ftl.slc_cache.policy=static", "ftl.over_provisioning=20%"];
+        let without = ["ftl.over_provisioning=20%"];
+        let [one] = &told(&cached, &without)[..] else { panic!("one difference") };
+        assert!(one.starts_with("ftl.slc_cache.policy is "), "{one}");
+        let word_lines = ["nand.program_unit=word-line", "nand.timing.program_by_type=1725us"];
+        let [one] = &told(&word_lines, &[])[..] else { panic!("one difference") };
+        assert_eq!(one, "nand.program_unit is word-line in the image and page in the device");
     }
 }

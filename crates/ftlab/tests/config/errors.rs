@@ -559,7 +559,9 @@ fn only_a_bus_takes_a_rate_in_transfers() {
     // A lane of the link moves bits, and not all of them are data.
     let (message, remedy) = told(&with_sets("tiny", &["host.link.rate=6.4Gb/s"]));
     assert_eq!(message, "unknown unit \"Gb/s\" for a rate");
-    assert!(remedy.starts_with("write what it carries in bytes: a byte has 8 bits"), "{remedy}");
+    assert!(remedy.contains("\"0.8GB/s\""), "{remedy}");
+    let (_, remedy) = told(&with_sets("tiny", &["controller.dram.bandwidth=25Gbit/s"]));
+    assert!(remedy.contains("\"3.125GB/s\""), "{remedy}");
     let (message, remedy) = told(&with_sets("tiny", &["host.link.rate=16GT/s"]));
     assert_eq!(message, "unknown unit \"GT/s\" for a rate");
     assert!(remedy.contains("in bytes"), "{remedy}");
