@@ -47,7 +47,7 @@ pub struct DesignDocument {
     pub beyond_parity: u64,
     /// Unreadable sectors and commands, where the design allows them.
     pub unreadable: u64,
-    /// Flash pages that became unreadable where nothing fails by chance. Each was shown to be beyond its parity.
+    /// Flash pages that became unreadable where nothing fails by chance. Each had a cause, and was beyond its parity.
     pub judged_flash_pages: u64,
     /// Devices that reached the end of their life.
     pub ended: u64,

@@ -35,7 +35,7 @@ pub struct CrashTally {
     pub beyond: u64,
     /// Reads that ended as unreadable, where data may be lost.
     pub unreadable: u64,
-    /// Flash pages that became unreadable, and whose stripes show that nothing was left to compute them from.
+    /// Flash pages that became unreadable, and were judged: with cause, and with parity beyond what it covers.
     pub judged: u64,
     /// Devices that reached the end of their life.
     pub ended: u64,

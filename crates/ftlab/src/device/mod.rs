@@ -222,6 +222,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
 
     /// Whether a command that is done on flash has no effect yet: its page is computed from others, or is not indexed.
     fn has_no_effect_yet(&mut self, id: CommandId) -> bool {
+        self.base.kernel.read_of_superblock_ended(id);
         read::is_computed(id, &mut self.base) || self.base.waits_for_index(id)
     }
 

@@ -339,6 +339,12 @@ impl Command {
         (self.ticket.key, self.ticket.arrival)
     }
 
+    /// Whether it brings data from flash.
+    #[inline]
+    pub(super) fn is_read_with_data(&self) -> bool {
+        self.kind == Kind::Read && self.codewords > 0
+    }
+
     /// Number of commands that arrived before it.
     pub(crate) fn arrival(&self) -> u64 {
         self.ticket.arrival

@@ -67,8 +67,6 @@ pub struct Flash<P = ()> {
     came_further: Option<Further>,
     /// Whether what is read has to cross the DRAM.
     reads_cross_dram: bool,
-    /// Whether reads are not done when they have left their die.
-    reads_go_further: bool,
     /// Used by dynamic placement to balance the dies.
     load: Load,
     done: CommandCounts,
@@ -108,16 +106,8 @@ impl<P: Probe> Flash<P> {
         let dispatcher = Dispatcher::new(array, scheduler, decoder, Watch { probe, laws: None });
         let (done, costs) = (CommandCounts::default(), CostCounts::default());
         let reads_cross_dram = setup.reads_cross_dram;
-        let reads_go_further = reads_cross_dram || dispatcher.decoder.is_some();
-        let mut flash = Flash {
-            dispatcher,
-            came_further: None,
-            reads_cross_dram,
-            reads_go_further,
-            load,
-            done,
-            costs,
-        };
+        let mut flash =
+            Flash { dispatcher, came_further: None, reads_cross_dram, load, done, costs };
         let in_turn = skills::in_turn(flash.skills());
         flash.dispatcher.array.wait_in_turn(in_turn);
         flash
@@ -433,10 +423,10 @@ impl<P: Probe> Flash<P> {
     pub fn step_with<const S: Skills>(&mut self) -> Option<(SimTime, CommandId)> {
         let Stepped { now, first, decoded } = self.dispatcher.step::<S>()?;
         if skills::any(S, skills::RARE_ON_FLASH)
-            && self.reads_go_further
-            && let Some(done) = self.reads_further::<S>(now, first, decoded)
+            && (self.reads_cross_dram || self.decodes())
+            && (decoded || self.command(first).is_read_with_data())
         {
-            return done;
+            return self.read_goes_further::<S>(now, first, decoded);
         }
         let mut next = Some(first);
         while let Some(id) = next {
@@ -446,29 +436,23 @@ impl<P: Probe> Flash<P> {
         Some((now, first))
     }
 
-    /// What an event means for a read with which its die is done, if its data has to be decoded or to come into DRAM: what
-    /// [`step_with`](Self::step_with) returns. None for other commands.
+    /// A read whose data is decoded, or moves into DRAM, has left its die or the decoder. Returns it if it is done.
     #[inline(never)]
-    fn reads_further<const S: Skills>(
+    fn read_goes_further<const S: Skills>(
         &mut self,
         now: SimTime,
         id: CommandId,
         decoded: bool,
-    ) -> Option<Option<(SimTime, CommandId)>> {
-        if decoded && self.reads_cross_dram {
-            self.came_further = Some(Further::Decoded(id));
-            return Some(None);
+    ) -> Option<(SimTime, CommandId)> {
+        match (decoded, self.reads_cross_dram) {
+            (false, _) => self.leave_die::<S>(now, id),
+            (true, true) => self.came_further = Some(Further::Decoded(id)),
+            (true, false) => {
+                self.count_read(now, id);
+                return Some((now, id));
+            }
         }
-        if decoded {
-            self.count_read(now, id);
-            return Some(Some((now, id)));
-        }
-        let command = self.command(id);
-        if command.kind != Kind::Read || command.codewords == 0 {
-            return None;
-        }
-        self.leave_die::<S>(now, id);
-        Some(None)
+        None
     }
 
     /// Whether decoding takes time.

@@ -332,9 +332,6 @@ fn still_current(read: &FlashRead, on: &Base<impl Probe, impl Contents>) -> Sect
 /// A flash command is done. Returns whether it goes on, because its page is computed from others.
 pub(super) fn is_computed(id: CommandId, on: &mut Base<impl Probe, impl Contents>) -> bool {
     if on.kernel.ftl.stripes().is_none() {
-        if on.kernel.ftl.superblock().is_some() {
-            on.kernel.read_of_superblock_ended(id);
-        }
         return false;
     }
     if on.kernel.flash.command(id).found.failed {

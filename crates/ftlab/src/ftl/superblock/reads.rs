@@ -57,7 +57,8 @@ impl<P: Probe, C: FlashContents> Kernel<P, C> {
     /// A command is done on flash. If it was the last read of a superblock, the erase goes on that waited for it.
     pub(crate) fn read_of_superblock_ended(&mut self, id: CommandId) {
         let &Command { kind, page, origin, .. } = self.flash.command(id);
-        if kind != Kind::Read || origin == Origin::System {
+        let counts = kind == Kind::Read && origin != Origin::System;
+        if !counts || self.ftl.features.stripes.is_some() {
             return;
         }
         let block = self.ftl.geometry.block_of(page);

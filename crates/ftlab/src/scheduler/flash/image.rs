@@ -11,15 +11,8 @@ impl<P: Probe> Flash<P> {
     /// Saves the state of the policies. Nothing is in flight at rest, and accounts of time restart
     /// when the image is loaded.
     pub(crate) fn save(&self, out: &mut ImageWriter) {
-        let Flash {
-            dispatcher,
-            came_further: _,
-            reads_cross_dram: _,
-            reads_go_further: _,
-            load: _,
-            done: _,
-            costs: _,
-        } = self;
+        let Flash { dispatcher, came_further: _, reads_cross_dram: _, load: _, done: _, costs: _ } =
+            self;
         let Dispatcher {
             array,
             scheduler,
