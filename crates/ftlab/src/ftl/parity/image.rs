@@ -124,17 +124,14 @@ impl Stripes {
         Ok(Narrow { begun, dead })
     }
 
-    /// Checks that a partly filled stripe has its parity in DRAM, if its superblock was not closed early, and all of its
-    /// blocks hold pages.
-    pub(in crate::ftl) fn check_open(
-        &self,
-        blocks: &Blocks,
-        known: &Members,
-    ) -> Result<(), Damage> {
+    /// Checks that a partly filled stripe of an open superblock has its parity in DRAM, if all blocks of the superblock hold
+    /// pages. At rest an open superblock is filled up to some page. After a power cut it may have gaps, but is closed.
+    fn check_open(&self, blocks: &Blocks, known: &Members) -> Result<(), Damage> {
         let (volume, planes) = (self.layout.volume(), self.layout.planes());
         let in_row = known.span().pages_in_row();
         let is_whole = |block: &BlockId| {
-            known.bad_of(*block).is_empty()
+            blocks.state(*block) == BlockState::Open
+                && known.bad_of(*block).is_empty()
                 && known.dead_set(*block) == 0
                 && !self.narrow.contains_key(block)
         };
@@ -143,10 +140,9 @@ impl Stripes {
             // The stripe on the last plane of a row is the last one that is full.
             let stripe = Stripe { block, number: pages / in_row * planes + planes - 1 };
             let rest = pages % in_row;
-            let begun = rest >= planes && blocks.state(block) != BlockState::Bad;
             let is_closed =
                 || self.missing.range((stripe, 0)..=(stripe, u32::MAX)).next().is_some();
-            if begun && !self.running.contains_key(&stripe) && !is_closed() {
+            if rest >= planes && !self.running.contains_key(&stripe) && !is_closed() {
                 return Err(Damage(format!("the parity of {stripe:?} is missing")));
             }
         }

@@ -293,13 +293,9 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     // Which translation pages were up to date is not kept.
     let stale = ftl.map.mapping.dftl().map_or(0, |map| map.translation_pages());
     let members = ftl.features.superblock.take().map(|state| state.members);
-    let stripes = ftl.features.stripes.take();
-    if let (Some(members), Some(stripes)) = (&members, &stripes) {
-        stripes.check_open(&ftl.blocks, members)?;
-    }
     Ok(Left {
         members,
-        stripes,
+        stripes: ftl.features.stripes.take(),
         spare,
         blocks: ftl.blocks,
         lost: ftl.map.lost,
