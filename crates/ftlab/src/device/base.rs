@@ -140,7 +140,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Some(map) = map else { return true };
         if map.lies_with_host(page, &kernel.ftl)
             && let Some(front) = &mut desk.front
-            && front.read_host_memory(kernel.now, HostRead::Entry(page))
+            && front.read_host_memory(kernel.now, HostRead::Entries(page, 1))
         {
             map.fetch_from_host(page, who, kernel);
             return false;

@@ -8,8 +8,8 @@ use crate::units::{Lpn, Nanos, SimTime, Tpn};
 /// What is read of the host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostRead {
-    /// The entry of a page, for a look-up.
-    Entry(Lpn),
+    /// The entries of so many pages, beginning with one, for look-ups.
+    Entries(Lpn, u32),
     /// So many entries of a translation page that differ from flash, for its update.
     Changed(Tpn, u32),
 }
@@ -18,8 +18,20 @@ impl HostRead {
     /// The number of entries. They lie anywhere, so each is fetched on its own.
     pub(super) fn entries(self) -> u32 {
         match self {
-            HostRead::Entry(_) => 1,
-            HostRead::Changed(_, entries) => entries,
+            HostRead::Entries(_, entries) | HostRead::Changed(_, entries) => entries,
+        }
+    }
+
+    /// Whether `next`, which begins at the same time, goes on where this ends. This then includes it.
+    fn takes_along(&mut self, next: HostRead) -> bool {
+        match (self, next) {
+            (HostRead::Entries(first, entries), HostRead::Entries(page, more))
+                if first.get() + *entries == page.get() =>
+            {
+                *entries += more;
+                true
+            }
+            _ => false,
         }
     }
 }
@@ -37,9 +49,13 @@ impl HostMemory {
         HostMemory { latency, reads: VecDeque::new() }
     }
 
-    /// Begins a read.
+    /// Begins a read. Entries of successive pages that are looked up at one time come together, as those of a request do.
     pub fn read(&mut self, now: SimTime, what: HostRead) {
-        self.reads.push_back((now + self.latency, what));
+        let at = now + self.latency;
+        let last = self.reads.back_mut().filter(|(last, _)| *last == at);
+        if !last.is_some_and(|(_, last)| last.takes_along(what)) {
+            self.reads.push_back((at, what));
+        }
     }
 
     /// When the next read comes back.

@@ -156,7 +156,7 @@ fn pcie(generation: u32, lanes: u64) -> Option<Wire> {
     let framing = if generation < 6 { FRAMING } else { 0 };
     Some(Wire {
         rate: decoded(megabits * 1_000_000 * lanes, encoding),
-        frames: Frames { payload: Bytes(256), beside: Bytes(HEADER + framing) },
+        frames: Some(Frames { payload: Bytes(256), beside: Bytes(HEADER + framing) }),
         half_duplex: false,
     })
 }
@@ -170,7 +170,7 @@ fn sata(generation: u32) -> Option<Wire> {
     };
     Some(Wire {
         rate: decoded(megabits * 1_000_000, EIGHT_OF_TEN),
-        frames: Frames { payload: Bytes::from_kib(8), beside: Bytes(16) },
+        frames: Some(Frames { payload: Bytes::from_kib(8), beside: Bytes(16) }),
         half_duplex: true,
     })
 }

@@ -1,5 +1,7 @@
 //! The link between host and device: data of writes goes one way, data of reads the other; so do commands and
-//! completions, if they take time. Each way carries one transfer at a time, in the order of the calls. On a half-duplex link both ways share the wire.
+//! completions, if they take time. Each way carries one transfer of data at a time, in the order of the calls. Commands,
+//! completions and map entries pass between its frames. On a half-duplex link both ways share the wire, and everything
+//! passes in the order of the calls.
 
 use super::host_memory::HostRead;
 use super::passage::Passage;
@@ -36,13 +38,22 @@ pub(super) enum Parcel {
     MapEntries(HostRead),
 }
 
+/// A direction.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// To the device.
+    In,
+    /// To the host.
+    Out,
+}
+
 /// How bytes move on a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wire {
     /// Bytes of frames that pass in a second, each way.
     pub rate: BytesPerSec,
-    /// The frames.
-    pub frames: Frames,
+    /// The frames, or `None` if everything passes as a whole.
+    pub frames: Option<Frames>,
     /// Whether both ways share the wire.
     pub half_duplex: bool,
 }
@@ -60,15 +71,20 @@ impl Wire {
     /// Data without frames at this rate, at the same time both ways.
     #[must_use]
     pub fn bare(rate: BytesPerSec) -> Wire {
-        let frames = Frames { payload: Bytes(u64::MAX), beside: Bytes(0) };
-        Wire { rate, frames, half_duplex: false }
+        Wire { rate, frames: None, half_duplex: false }
     }
 
     /// Time that `data` takes, sent at once.
     #[must_use]
     pub fn time_for(&self, data: Bytes) -> Nanos {
-        let frames = data.0.div_ceil(self.frames.payload.0);
-        self.rate.time_for(Bytes(data.0 + frames * self.frames.beside.0))
+        let beside = |of: Frames| data.0.div_ceil(of.payload.0) * of.beside.0;
+        self.rate.time_for(Bytes(data.0 + self.frames.map_or(0, beside)))
+    }
+
+    /// Time of a whole frame between others, or `None` if everything passes in its order.
+    fn frame(&self) -> Option<Nanos> {
+        let frames = self.frames.filter(|_| !self.half_duplex)?;
+        Some(self.time_for(frames.payload))
     }
 }
 
@@ -95,15 +111,15 @@ impl Link {
 
     /// Fetches a command that somebody waits for. Returns the time of its arrival, or `None` if it takes no time.
     pub fn fetch(&mut self, now: SimTime) -> Option<SimTime> {
-        let at = self.inbound.occupy(now, self.time_for_entry(|entries| entries.command)?);
-        Some(self.inbound_until(at))
+        let takes = self.time_for_entry(|entries| entries.command)?;
+        Some(self.pass_small(Way::In, now, takes))
     }
 
     /// Fetches a command that nobody waits for.
     pub fn fetch_alone(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
-        let takes = self.time_for_entry(|entries| entries.command)?;
-        let at = self.inbound.send(now, Parcel::Entry(id), takes);
-        Some(self.inbound_until(at))
+        let at = self.fetch(now)?;
+        self.inbound.arrives(at, Parcel::Entry(id));
+        Some(at)
     }
 
     /// Brings map entries of a size from the host's memory. Returns the time of their arrival, or `None` if they take no
@@ -115,8 +131,9 @@ impl Link {
         size: Bytes,
     ) -> Option<SimTime> {
         let takes = self.setup.wire?.time_for(size);
-        let takes = Nanos(takes.0 * u64::from(what.entries()));
-        Some(self.inbound.send(now, Parcel::MapEntries(what), takes))
+        let at = self.pass_small(Way::In, now, Nanos(takes.0 * u64::from(what.entries())));
+        self.inbound.arrives(at, Parcel::MapEntries(what));
+        Some(at)
     }
 
     /// Sends the data of a read. Returns the time of its arrival.
@@ -128,8 +145,26 @@ impl Link {
     /// Sends a completion. Returns the time of its arrival, or `None` if it takes no time.
     pub fn announce(&mut self, now: SimTime, id: RequestId) -> Option<SimTime> {
         let takes = self.time_for_entry(|entries| entries.completion)?;
-        let at = self.outbound.send(now, Parcel::Entry(id), takes);
-        Some(self.outbound_until(at))
+        let at = self.pass_small(Way::Out, now, takes);
+        self.outbound.arrives(at, Parcel::Entry(id));
+        Some(at)
+    }
+
+    /// Gives something small its time: between frames of data, or in its turn.
+    fn pass_small(&mut self, way: Way, now: SimTime, takes: Nanos) -> SimTime {
+        let frame = self.setup.wire.as_ref().and_then(Wire::frame);
+        let passage = match way {
+            Way::In => &mut self.inbound,
+            Way::Out => &mut self.outbound,
+        };
+        let at = match frame {
+            Some(frame) => passage.slip_in(now, takes, frame),
+            None => passage.occupy(now, takes),
+        };
+        match way {
+            Way::In => self.inbound_until(at),
+            Way::Out => self.outbound_until(at),
+        }
     }
 
     /// Data comes in until then, so that nothing goes out if both ways share the wire.

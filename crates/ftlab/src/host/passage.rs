@@ -1,4 +1,5 @@
-//! Things that pass one after the other, in the order in which they come, each in a time known beforehand.
+//! Things that pass one after the other, in the order in which they come, each in a time known beforehand. Small ones may
+//! slip in between the pieces of others.
 
 use std::collections::VecDeque;
 
@@ -9,13 +10,22 @@ use crate::units::{Nanos, SimTime};
 pub(super) struct Passage<T> {
     passing: VecDeque<(SimTime, T)>,
     free_at: SimTime,
+    /// When the last thing is through that did not slip in, and the last one that did.
+    sent_at: SimTime,
+    slipped_at: SimTime,
     /// The time that all things take that have come.
     taken: Nanos,
 }
 
 impl<T> Default for Passage<T> {
     fn default() -> Passage<T> {
-        Passage { passing: VecDeque::new(), free_at: SimTime::ZERO, taken: Nanos::ZERO }
+        Passage {
+            passing: VecDeque::new(),
+            free_at: SimTime::ZERO,
+            sent_at: SimTime::ZERO,
+            slipped_at: SimTime::ZERO,
+            taken: Nanos::ZERO,
+        }
     }
 }
 
@@ -23,8 +33,15 @@ impl<T> Passage<T> {
     /// Lets something pass. Returns the time at which it is through.
     pub fn send(&mut self, now: SimTime, thing: T, takes: Nanos) -> SimTime {
         let at = self.occupy(now, takes);
-        self.passing.push_back((at, thing));
+        self.sent_at = at;
+        self.arrives(at, thing);
         at
+    }
+
+    /// Something that has got its time is through then.
+    pub fn arrives(&mut self, at: SimTime, thing: T) {
+        let behind = self.passing.iter().rev().take_while(|&&(other, _)| other > at).count();
+        self.passing.insert(self.passing.len() - behind, (at, thing));
     }
 
     /// Lets something pass for which somebody else waits. Returns the time at which it is through.
@@ -32,6 +49,16 @@ impl<T> Passage<T> {
         self.free_at = self.free_at.max(now) + takes;
         self.taken += takes;
         self.free_at
+    }
+
+    /// Lets something small pass between the pieces of what passes, each of which takes `piece`: behind the one under way,
+    /// and behind others that slipped in. The times of what has come before stay; what comes later waits for both.
+    /// Returns the time at which it is through.
+    pub fn slip_in(&mut self, now: SimTime, takes: Nanos, piece: Nanos) -> SimTime {
+        let rest = Nanos(self.sent_at.saturating_since(now).0 % piece.0.max(1));
+        self.occupy(now, takes);
+        self.slipped_at = self.slipped_at.max(now + rest) + takes;
+        self.slipped_at
     }
 
     /// Lets nothing else begin before this time.

@@ -262,10 +262,10 @@ fn commands_and_completions_cross_the_link() {
         assert_eq!(time, Nanos(fetch + PCIE_4K + complete + DRAM.0), "{op:?}");
         assert_eq!(done[0].breakdown.link, Nanos(fetch + PCIE_4K + complete));
     }
-    // The last of 20 completions leaves after all data and all other completions.
+    // Completions pass between the packets of the data that waits. What they take, later data waits for.
     let reads = [command(Op::Read, 0, 8); 20];
     let (time, _) = all_at_once(&spec, &reads);
-    assert_eq!(time, Nanos(fetch + DRAM.0 + 20 * (PCIE_4K + complete)));
+    assert_eq!(time, Nanos(fetch + DRAM.0 + 20 * PCIE_4K + complete));
     // A core waits for the command that it fetches.
     let (time, done) = all_at_once(&spec.set("host.command_time", "2us"), &reads);
     assert_eq!(time, Nanos(20 * (fetch + COMMAND.0) + DRAM.0 + PCIE_4K + complete));
@@ -274,6 +274,32 @@ fn commands_and_completions_cross_the_link() {
     let spec = on("sata-3").set("host.link.commands", "on");
     let (_, done) = all_at_once(&spec, &[command(Op::Flush, 0, 0)]);
     assert_eq!(done[0].breakdown.link, Nanos(54 + 34));
+}
+
+/// While the data of a write comes in, a command waits for the packet under way, of 256 + 24 bytes in 72 ns; a second one
+/// for the first. The data goes on as if there were none, and the next data waits for what they took.
+#[test]
+fn commands_pass_between_the_packets_of_data() {
+    let (fetch, complete, packet) = (23, 11, 72);
+    let spec = on("pcie-3x4").set("host.link.commands", "on");
+    let long = |at| (SimTime(at), command(Op::Write, 0, 256));
+    let short = |at, page: u64| (SimTime(at), command(Op::Read, page * 8, 8));
+    let mut device = assemble(spec.setup());
+    let mut done = Vec::new();
+    let commands = [long(0), short(1_010, 40), short(1_010, 41), long(1_010)];
+    timed(&mut device, commands, |it| done.push((it.request.op, it.breakdown.link.0)));
+    let of = |op: Op| {
+        let of = done.iter().filter(|&&(what, _)| what == op);
+        of.map(|&(_, link)| link).collect::<Vec<u64>>()
+    };
+    let data = 36_401;
+    let rest = (fetch + data - 1_010) % packet;
+    assert_eq!(rest, 62);
+    // The completion of the first read passes between the packets of the second one's data.
+    let first = rest + fetch + PCIE_4K + PCIE_4K % packet + complete;
+    assert_eq!(of(Op::Read), [first, rest + fetch + 2 * PCIE_4K + complete]);
+    let second = fetch + data - 1_010 + 3 * fetch + data + complete;
+    assert_eq!(of(Op::Write), [fetch + data + complete, second]);
 }
 
 /// With a threshold of 4 and 100 us.

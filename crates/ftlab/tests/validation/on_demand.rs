@@ -333,6 +333,20 @@ fn misses_in_one_translation_page_share_its_read() {
     assert_eq!((counts.reads[0], done(&device) - reads), (1, 2 + written_back));
 }
 
+/// The same with entries in the host's memory. Nothing is read for them.
+#[test]
+fn entries_of_the_host_for_one_flash_page_share_its_read() {
+    let spec = on_demand::cached(Spec::small().set("nand.page_size", "16KiB"), 8);
+    let spec = lent(spec.holding(96), 88).set("host.link.interface", "pcie-3x4");
+    let mut device = assemble(spec.setup());
+    fill(&mut device, 1, 0..24, 32);
+    let done = |device: &Device| device.flash().done()[Origin::Host as usize][Kind::Read as usize];
+    let (before, reads) = (counts(&device), done(&device));
+    alone(&mut device, request(Op::Read, 0, 32, 0));
+    let counts = counts(&device).since(&before);
+    assert_eq!((counts.from_host, counts.read_misses, done(&device) - reads), (4, 0, 1));
+}
+
 /// Reads of a page whose entry is being fetched wait for it like the first one: none of them hits.
 #[test]
 fn an_entry_being_fetched_is_no_hit() {
@@ -414,10 +428,12 @@ fn round_trips_to_the_host_overlap() {
 fn entries_of_the_host_take_their_turn_on_the_link() {
     // Eight bytes take a microsecond.
     let mut device = lending(&[("host.link.rate", "8MB/s")]);
-    assert_eq!(waits(&mut device, &[23, 8, 9]), [0, 1_700, 2_700]);
+    assert_eq!(waits(&mut device, &[23, 8, 10]), [0, 1_700, 2_700]);
+    // Those of successive pages come together.
+    assert_eq!(waits(&mut device, &[12, 13, 14]), [3_700, 3_700, 3_700]);
     // In a packet of their own, 32 bytes at 3,938 MB/s.
     let mut device = lending(&[("host.link.interface", "pcie-3x4")]);
-    assert_eq!(waits(&mut device, &[23, 8, 9]), [0, 709, 718]);
+    assert_eq!(waits(&mut device, &[23, 8, 10]), [0, 709, 718]);
 }
 
 /// The controller can write back only what it holds: entries in the host's memory are read first, while the old copy of

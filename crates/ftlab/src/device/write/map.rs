@@ -39,7 +39,7 @@ impl Writes {
         let Base { kernel, services: Services { map, collector, .. }, .. } = on;
         let Some(map) = map else { return };
         match what {
-            HostRead::Entry(page) => map.came_from_host(page),
+            HostRead::Entries(first, entries) => map.came_from_host(first, entries),
             HostRead::Changed(of, _) => map.changed_entries_came(of, kernel, collector),
         }
         self.go_on_with_entries(on);

@@ -170,11 +170,12 @@ impl MapCache {
         self.by_page.get(&page).is_some_and(|&fetch| self.fetches[fetch].with_host)
     }
 
-    /// An entry has come from the host's memory.
-    pub fn came_from_host(&mut self, page: Lpn) {
-        if let Some(&fetch) = self.by_page.get(&page) {
-            self.is_fetched(fetch);
-        }
+    /// The entries of so many pages have come from the host's memory.
+    pub fn came_from_host(&mut self, first: Lpn, entries: u32) {
+        let pages = (first.get()..first.get() + entries).map(Lpn::new);
+        let fetches = pages.filter_map(|page| self.by_page.get(&page).copied());
+        self.todo.extend(fetches.map(Todo::Fetched));
+        self.todo.push_back(Todo::EndOfPage);
     }
 
     /// The next update that is to read entries from the host's memory, and how many. All come at once: call
