@@ -186,9 +186,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.begin_ages();
         self.choose_skills();
         end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
-        if self.base.checks_itself() {
-            self.verify_loaded();
-        }
+        self.goes_on_counting();
         let Base { kernel, services, .. } = &mut self.base;
         services.collector.rebuild::<{ skills::ALL }>(kernel);
         if crate::ftl::image::wake_planes(&mut self.base.kernel.ftl) || !resume.collection {

@@ -143,13 +143,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.verify_all();
     }
 
-    /// An image was loaded: the checks start from its state.
-    pub(super) fn verify_loaded(&mut self) {
-        self.base.ledger.loaded(
-            self.base.kernel.now,
-            program_failures(&self.base),
-            erases(&self.base),
-        );
+    /// An image was loaded, a device was prepared, or power has returned: what is counted goes on from here, and the checks start from this
+    /// state.
+    pub(super) fn goes_on_counting(&mut self) {
+        let Base { kernel, .. } = &self.base;
+        let (now, failed, erased) = (kernel.now, program_failures(&self.base), erases(&self.base));
+        self.base.ledger.loaded(now, failed, erased);
+        if self.base.checks_itself() {
+            self.verify_loaded();
+        }
+    }
+
+    fn verify_loaded(&mut self) {
         let all = (0..self.base.kernel.ftl.geometry().blocks()).map(BlockId::new);
         let mut held: Vec<_> = all.clone().flat_map(|block| held(block, &self.base)).collect();
         held.extend(all.flat_map(|block| held_on_dead_dies(block, &self.base)));

@@ -258,9 +258,11 @@ impl Hazards {
             disturb_limit: _,
             counting: _,
             reads,
-            counts: _,
+            counts: HazardCounts { on_dead_dies, unreadable },
         } = self;
         out.number(*key);
+        out.number(*on_dead_dies);
+        out.number(*unreadable);
         out.number(over.len() as u64);
         over.iter().for_each(|scheduled| scheduled.save(out));
         // The erases of blocks are saved with the blocks.
@@ -276,6 +278,7 @@ impl Hazards {
     /// Loads what [`save`](Self::save) wrote. Past faults do not happen again.
     pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.key = from.number()?;
+        self.counts = HazardCounts { on_dead_dies: from.number()?, unreadable: from.number()? };
         for _ in 0..from.number()? {
             let scheduled = Scheduled::load(from)?;
             if let Some(at) = self.ahead.iter().position(|other| *other == scheduled) {

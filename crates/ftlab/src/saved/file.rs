@@ -17,7 +17,7 @@ use crate::image::{Damage, ImagePart, Snapshot};
 /// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"FTLABIMG";
 /// The number of the format. It increases with every change of the content of the parts.
-pub const FORMAT: u32 = 6;
+pub const FORMAT: u32 = 7;
 /// Bytes of the preamble.
 pub const PREAMBLE: usize = MAGIC.len() + size_of::<u32>();
 /// Bytes of a checksum.

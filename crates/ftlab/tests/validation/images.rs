@@ -288,6 +288,9 @@ fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
     assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
     assert_eq!(loaded.ftl().audit(), Ok(()));
     assert_eq!(loaded.end_of_life().map(|end| end.reason), Some(end));
+    let losses = |device: &Device| device.ftl().life().map(|life| *life.losses());
+    assert!(losses(&device).is_some_and(|losses| losses.program_failures > 0));
+    assert_eq!(losses(&loaded), losses(&device), "what failed counts from when the device was new");
     assert_eq!(loaded.save(), snapshot);
 }
 

@@ -6,7 +6,7 @@
 //! cells remember beside the data (costs of programs, reads since the last erase) is not kept.
 
 use super::super::blocks::BlockWear;
-use super::super::wear::EndReason;
+use super::super::wear::{EndReason, Losses};
 use super::super::{BlockState, Ftl, Spare, slc, superblock};
 use super::checks::KeptLimits;
 use super::news::Seen;
@@ -302,6 +302,7 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
         record,
         used,
         giving_up,
+        failures: Losses::default(),
         weak: facts.weak.map(|key| (key, facts.end)),
         torn,
         landed: Vec::new(),

@@ -3,7 +3,7 @@
 use super::super::gc::Purpose;
 use super::super::lost::Lost;
 use super::super::plane::Plane;
-use super::super::wear::EndReason;
+use super::super::wear::{EndReason, Losses};
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
 use crate::ftl::mapping::MappingPolicy;
@@ -27,6 +27,8 @@ pub struct Left {
     /// The key that determines which blocks are weak, and whether the device was at the end of its
     /// life.
     pub(super) weak: Option<(u64, Option<EndReason>)>,
+    /// What had failed.
+    pub(super) failures: Losses,
     /// Flash pages whose program was cut.
     pub(crate) torn: Vec<Ppn>,
     /// Flash pages that were programmed and did not count yet.
@@ -55,7 +57,9 @@ impl Ftl {
             Some(_) => (0..self.logical_pages).map(|page| self.look_up(Lpn::new(page))).collect(),
             None => Vec::new(),
         };
+        let failures = self.health.life.as_deref().map(|life| life.losses().failures());
         Some(Left {
+            failures: failures.unwrap_or_default(),
             members: self.features.superblock.map(|state| state.members),
             stripes: self.features.stripes.map(|stripes| Box::new(stripes.without_power())),
             record: self.features.record?,

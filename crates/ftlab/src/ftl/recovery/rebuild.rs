@@ -65,7 +65,7 @@ pub(crate) fn recover(
     }
     if let (Some(life), Some((key, end))) = (ftl.health.life.as_deref_mut(), weak) {
         life.faults.set_key(key);
-        life.come_to(end);
+        life.come_to(end, left.failures);
     }
     let begun: BTreeSet<Ppn> = torn.iter().chain(&landed).copied().collect();
     let mut plan = recovery::plan::plan(&blocks, &half_erased, &begun, ftl);

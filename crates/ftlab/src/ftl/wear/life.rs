@@ -75,6 +75,24 @@ counters! {
     }
 }
 
+impl Losses {
+    /// Only what failed. The blocks that were lost follow from their states.
+    pub(in crate::ftl) fn failures(self) -> Losses {
+        Losses { factory_bad: 0, grown_bad: 0, ..self }
+    }
+
+    fn save(self, out: &mut ImageWriter) {
+        let Losses { factory_bad: _, grown_bad: _, program_failures, erase_failures } = self;
+        out.number(program_failures);
+        out.number(erase_failures);
+    }
+
+    fn load(from: &mut ImageReader<'_>) -> Result<Losses, Damage> {
+        let (program_failures, erase_failures) = (from.number()?, from.number()?);
+        Ok(Losses { program_failures, erase_failures, ..Losses::default() })
+    }
+}
+
 /// A block on which a program failed and that still has programs in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failing {
@@ -209,9 +227,10 @@ impl Life {
         self.end
     }
 
-    /// Sets whether, and why, the device's life had ended before a power cut.
-    pub(in crate::ftl) fn come_to(&mut self, end: Option<EndReason>) {
+    /// Sets whether, and why, the device's life had ended before a power cut, and what had failed.
+    pub(in crate::ftl) fn come_to(&mut self, end: Option<EndReason>, failures: Losses) {
         self.end = end;
+        self.losses = failures;
     }
 
     /// Returns the failures so far.
@@ -385,13 +404,14 @@ pub(in crate::ftl) fn begin_after_death(ftl: &mut Ftl) {
     ftl.health.life = Some(life);
 }
 
-/// Writes the key that determines weak blocks, and whether the device's life has ended. Lost blocks
-/// follow from the states of the blocks.
+/// Writes the key that determines weak blocks, whether the device's life has ended, and what has failed. Lost blocks follow
+/// from the states of the blocks.
 pub(in crate::ftl) fn save_life(out: &mut ImageWriter, ftl: &Ftl) {
     out.flag(ftl.health.life.is_some());
     if let Some(life) = &ftl.health.life {
         out.number(life.faults.key());
         out.number(life.end.map_or(0, |end| end as u64 + 1));
+        life.losses.save(out);
     }
 }
 
@@ -408,6 +428,7 @@ pub(in crate::ftl) fn load_life(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Re
     let key = from.number()?;
     let end = from.below(EndReason::ALL.len() as u64 + 1, "the end of the device's life")?;
     let end = end.checked_sub(1).map(|end| EndReason::ALL[end as usize]);
+    let failures = Losses::load(from)?;
     if end.is_some() {
         begin_after_death(ftl);
     }
@@ -415,6 +436,7 @@ pub(in crate::ftl) fn load_life(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Re
         (Some(life), _) => {
             life.faults.set_key(key);
             life.end = end;
+            life.losses = failures;
         }
         (None, Some(end)) => {
             return Err(Damage(format!(
@@ -485,7 +507,7 @@ pub(in crate::ftl) fn recount_unused(plane: PlaneId, ftl: &mut Ftl) {
 /// After a load, counts the lost blocks by the states of the blocks.
 pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut() else { return };
-    life.losses = Losses::default();
+    life.losses = life.losses.failures();
     life.lacking.fill(0);
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         recount_losses_of(plane, ftl);
