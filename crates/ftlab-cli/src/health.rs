@@ -22,13 +22,12 @@ pub fn health(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let more = [losses.entries(None), hazards.entries(None)].concat();
     line(out, "Bad blocks", &joined([text, told(&more)]))?;
     if health.dead_dies > 0 {
-        let text = format!(
-            "{}, with {} host pages; {} commands failed on them",
-            count(health.dead_dies.into()),
-            count(health.pages_on_dead_dies),
-            count(hazards.on_dead_dies)
-        );
-        line(out, "Dead dies", &text)?;
+        let lost = match health.pages_on_dead_dies {
+            0 => String::new(),
+            pages => format!(" with {} host pages", count(pages)),
+        };
+        let (dies, failed) = (count(health.dead_dies.into()), count(hazards.on_dead_dies));
+        line(out, "Dead dies", &format!("{dies}{lost}, commands that failed there: {failed}"))?;
     }
     if hazards.unreadable > 0 || health.lost_pages > 0 {
         let text = format!(
@@ -64,8 +63,8 @@ pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
         };
         let restored = count(counts.restored);
         let text =
-            format!("for {}{until}; {restored} superblocks restored{left}", span(counts.exposed.0));
-        line(out, "A second death is fatal", &text)?;
+            format!("for {}{until}; superblocks restored: {restored}{left}", span(counts.exposed.0));
+        line(out, "One more death is fatal", &text)?;
     }
     if counts.reconstructed + counts.lost == 0 {
         return Ok(());

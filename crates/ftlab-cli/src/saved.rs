@@ -37,7 +37,7 @@ fn print_state(state: &DeviceState, out: &mut dyn Write) -> std::io::Result<()> 
     if !state.dead_dies.is_empty() {
         let dies: Vec<String> = state.dead_dies.iter().map(u32::to_string).collect();
         let lost = human::count(state.pages_on_dead_dies);
-        let text = format!("{}; {lost} host pages are on them", dies.join(", "));
+        let text = format!("number {}, with {lost} host pages", dies.join(", "));
         line(out, "Dead dies", &text)?;
     }
     line(out, "Free blocks of a plane", &format!("at least {free_in_plane_min}"))?;

@@ -119,7 +119,7 @@ fn what_parity_computed_is_told() {
     );
     assert_eq!(line(&table, "Rebuilt by parity"), Some(computed), "{table}");
     assert!(of("reconstructed_reads") > 0 && of("lost_reads") == 0, "{table}");
-    assert!(line(&table, "Dead dies").is_some_and(|told| told.starts_with("1, with 0 host pages")));
+    assert!(line(&table, "Dead dies").is_some_and(|told| told.starts_with("1, commands that failed there: ")));
     assert!(!table.contains("Data is lost"), "{table}");
 }
 
@@ -236,7 +236,7 @@ fn an_image_tells_its_dead_dies() {
     assert_eq!(saved.code, 0, "{}", saved.err);
     let shown = place.run("device show dead.ftlab").out;
     let dead = line(&shown, "Dead dies").expect("a line of dead dies");
-    assert!(dead.starts_with("3; 0 host pages are on them"), "{shown}");
+    assert!(dead.starts_with("number 3, with 0 host pages"), "{shown}");
     let state = place.run("device show dead.ftlab --json").out;
     let state = serde_json::from_str::<Value>(&state).expect("JSON")["state"].take();
     assert_eq!(state["dead_dies"], serde_json::json!([3]));
@@ -252,7 +252,7 @@ fn an_image_tells_its_dead_dies() {
     assert!(dead.as_u64() > Some(0) && state["blocks"]["bad"] == 0, "{state}");
     let shown = place.run("device show bare.ftlab").out;
     assert!(line(&shown, "Blocks").expect("blocks").ends_with(&format!("0 bad, {dead} dead")));
-    let told = format!("3; {lost} host pages are on them");
+    let told = format!("number 3, with {lost} host pages");
     assert_eq!(line(&shown, "Dead dies"), Some(told), "{shown}");
     assert_eq!(place.run("device save --device tiny -o new.ftlab -q").code, 0);
     let new = place.run("device show new.ftlab").out;

@@ -45,9 +45,11 @@ impl Checker<'_, '_> {
             format!("superblocks of {} dies have stripes of as many, not of {width}", span.dies);
         let remedy = match span.dies {
             2..=MOST_DIES => format!("set {WIDTH} to {}", span.dies),
-            _ => format!(
-                "set ftl.superblock.policy to \"groups\" and ftl.superblock.dies to {width}"
-            ),
+            _ if dies.is_multiple_of(width) => {
+                format!("set ftl.superblock.policy to \"groups\" and ftl.superblock.dies to {width}")
+            }
+            // That is refused for itself.
+            _ => return,
         };
         self.fail(&[WIDTH, "ftl.superblock.policy", "ftl.superblock.dies"], message, remedy);
     }

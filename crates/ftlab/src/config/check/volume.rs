@@ -21,6 +21,7 @@ pub(super) fn clash(is_there: bool, path: &'static str, value: &'static str, why
 /// What does not go together with filling a stripe or a superblock.
 pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] {
     let by_planes = options.cache.policy.gate().is_some();
+    let is_free = options.ftl.placement.policy.is_free();
     let clash = |is_there, path, value, why| Clash { is_there, path, value, why };
     [
         clash(
@@ -32,7 +33,7 @@ pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] 
             ),
         ),
         clash(
-            !options.ftl.placement.policy.is_free() && !by_planes,
+            !is_free && !by_planes,
             "ftl.placement.policy",
             "\"dynamic\"",
             format!(
@@ -42,7 +43,7 @@ pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] 
         clash(
             by_planes,
             "cache.policy",
-            "\"lru\"",
+            if is_free { "\"lru\"" } else { "\"lru\" and ftl.placement.policy to \"dynamic\"" },
             format!(
                 "a gating buffer has to know the plane of a page in advance, but a {what} decides it"
             ),
