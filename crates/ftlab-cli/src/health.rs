@@ -62,8 +62,10 @@ pub fn parity(report: &Report, out: &mut dyn Write) -> io::Result<()> {
             pages => (", to the end of the run", format!(", {} pages left", count(pages))),
         };
         let restored = count(counts.restored);
-        let text =
-            format!("for {}{until}; superblocks restored: {restored}{left}", span(counts.exposed.0));
+        let text = format!(
+            "for {}{until}; superblocks restored: {restored}{left}",
+            span(counts.exposed.0)
+        );
         line(out, "One more death is fatal", &text)?;
     }
     if counts.reconstructed + counts.lost == 0 {

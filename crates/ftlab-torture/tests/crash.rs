@@ -3,6 +3,8 @@
 #![cfg(any(debug_assertions, feature = "verify"))]
 
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::sync::Mutex;
 use std::time::Instant;
 
 use ftlab::verify::Canary;
@@ -78,31 +80,42 @@ const PLANTED: [Canary; 5] = [
 fn planted_bugs_are_found() {
     // `FTLAB_CANARY=HalfMergeCounts` plants only that bug.
     let only = std::env::var("FTLAB_CANARY").ok();
-    let mut survived = Vec::new();
-    for canary in PLANTED.into_iter().chain(Canary::OF_POWER_CUTS).chain(Canary::OF_DEATHS) {
-        if only.as_ref().is_some_and(|only| *only != format!("{canary:?}")) {
-            continue;
+    let is_planted =
+        |canary: &Canary| only.as_ref().is_none_or(|only| *only == format!("{canary:?}"));
+    let all = PLANTED.into_iter().chain(Canary::OF_POWER_CUTS).chain(Canary::OF_DEATHS);
+    let left = Mutex::new(all.filter(is_planted));
+    let next = || left.lock().expect("nothing panics with it").next();
+    let survived = Mutex::new(Vec::new());
+    let workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(canary) = next() {
+                    if !is_found(canary) {
+                        survived.lock().expect("nothing panics with it").push(canary);
+                    }
+                }
+            });
         }
-        let began = Instant::now();
-        let found = (0..PATIENCE)
-            .flat_map(|seed| DESIGNS.iter().map(move |design| Case::draw(design, seed)))
-            .find_map(|case| Some((case.line(), case.run_with(Some(canary)).err()?)));
-        match found {
-            Some((line, said)) => {
-                let said = said.lines().find(|line| !line.starts_with("panicked"));
-                println!(
-                    "{canary:?}: {line}, {:.1?}: {}",
-                    began.elapsed(),
-                    said.unwrap_or_default()
-                );
-            }
-            None => survived.push(canary),
-        }
-    }
+    });
+    let survived = survived.into_inner().expect("nothing panics with it");
     assert!(
         survived.is_empty(),
         "{survived:?}: not found. Strengthen what is judged, or what is drawn"
     );
+}
+
+/// Whether a planted bug is found soon enough.
+fn is_found(canary: Canary) -> bool {
+    let began = Instant::now();
+    let found = (0..PATIENCE)
+        .flat_map(|seed| DESIGNS.iter().map(move |design| Case::draw(design, seed)))
+        .find_map(|case| Some((case.line(), case.run_with(Some(canary)).err()?)));
+    if let Some((line, said)) = &found {
+        let said = said.lines().find(|line| !line.starts_with("panicked")).unwrap_or_default();
+        println!("{canary:?}: {line}, {:.1?}: {said}", began.elapsed());
+    }
+    found.is_some()
 }
 
 /// A line determines a case, including its shrinking.

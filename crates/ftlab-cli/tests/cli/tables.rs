@@ -119,7 +119,10 @@ fn what_parity_computed_is_told() {
     );
     assert_eq!(line(&table, "Rebuilt by parity"), Some(computed), "{table}");
     assert!(of("reconstructed_reads") > 0 && of("lost_reads") == 0, "{table}");
-    assert!(line(&table, "Dead dies").is_some_and(|told| told.starts_with("1, commands that failed there: ")));
+    assert!(
+        line(&table, "Dead dies")
+            .is_some_and(|told| told.starts_with("1, commands that failed there: "))
+    );
     assert!(!table.contains("Data is lost"), "{table}");
 }
 

@@ -46,7 +46,9 @@ impl Checker<'_, '_> {
         let remedy = match span.dies {
             2..=MOST_DIES => format!("set {WIDTH} to {}", span.dies),
             _ if dies.is_multiple_of(width) => {
-                format!("set ftl.superblock.policy to \"groups\" and ftl.superblock.dies to {width}")
+                format!(
+                    "set ftl.superblock.policy to \"groups\" and ftl.superblock.dies to {width}"
+                )
             }
             // That is refused for itself.
             _ => return,
