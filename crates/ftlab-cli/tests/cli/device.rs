@@ -54,6 +54,21 @@ fn a_run_from_an_image_is_the_run_that_was_not_interrupted_for_it() {
     }
 }
 
+/// The health of a device is that since it was new.
+#[test]
+fn what_failed_before_an_image_was_saved_counts() {
+    let set = "--set cache.policy=none --set ftl.over_provisioning=40% \
+               --set nand.faults.program_failures=200000";
+    let place = Place::new();
+    ok(place.run(&format!("{SAVE} {set}")));
+    let loaded = json(place.run(&format!("run --image aged.ftlab {LOAD}")));
+    let straight =
+        json(place.run(&format!("run --device tiny {set} --precondition fill,age {LOAD}")));
+    let health = &straight["report"]["health"];
+    assert_eq!(&loaded["report"]["health"], health);
+    assert!(health["program_failures"].as_u64() > Some(10), "{health}");
+}
+
 #[test]
 fn other_policies_share_an_ageing() {
     let place = Place::new();
@@ -61,6 +76,7 @@ fn other_policies_share_an_ageing() {
     let set = "--set cache.policy=lru --set cache.capacity=1MiB --set scheduler.policy=read-first";
     let told = ok(place.run(&format!("device load aged.ftlab {set} -o other.ftlab")));
     assert!(told.contains("Starts afresh          write buffer, scheduler"), "{told}");
+    let set = format!("{set} --set host.link.interface=sata-3");
     let run = json(place.run(&format!("run --image aged.ftlab {set} {LOAD}")));
     assert!(run["report"]["gc"]["runs"].as_u64().unwrap() > 0);
     let shown = json(place.run("device show other.ftlab --json"));
