@@ -6,7 +6,7 @@
 use std::io;
 
 use ftlab::ftl::recovery::{JournalPages, KeptFacts};
-use ftlab::ftl::wear::EndReason;
+use ftlab::ftl::wear::{EndReason, Losses};
 use serde::{Deserialize, Serialize};
 
 use super::file::DriveFile;
@@ -63,12 +63,18 @@ pub struct Facts {
     trimmed: u64,
     end: Option<u8>,
     weak: Option<u64>,
+    #[serde(default)]
+    failed_programs: u64,
+    #[serde(default)]
+    failed_erases: u64,
     /// What the drive counts over its life.
     pub life: LifeCounts,
 }
 
 /// The latest time of a device that is believed: about 290 years.
 const LATEST_NS: u64 = u64::MAX / 2;
+/// More failed programs or erases are no history of a device.
+const MOST_FAILURES: u64 = 1 << 31;
 /// Reasons for the end of a device's life, by number.
 const REASONS: [EndReason; 3] = [EndReason::TooFewBlocks, EndReason::NoRoom, EndReason::DiesDied];
 
@@ -86,6 +92,8 @@ impl Facts {
             trimmed: kept.trimmed,
             end: end.map(|number| number as u8),
             weak: kept.weak,
+            failed_programs: kept.failures.program_failures,
+            failed_erases: kept.failures.erase_failures,
             life,
         }
     }
@@ -94,7 +102,8 @@ impl Facts {
     #[must_use]
     pub fn kept(&self) -> Option<KeptFacts> {
         let end = self.end.map(|number| REASONS.get(usize::from(number)).copied());
-        if end == Some(None) || self.now_ns > LATEST_NS {
+        let failed = self.failed_programs.max(self.failed_erases);
+        if end == Some(None) || self.now_ns > LATEST_NS || failed > MOST_FAILURES {
             return None;
         }
         Some(KeptFacts {
@@ -104,6 +113,11 @@ impl Facts {
             trimmed: self.trimmed,
             end: end.flatten(),
             weak: self.weak,
+            failures: Losses {
+                program_failures: self.failed_programs,
+                erase_failures: self.failed_erases,
+                ..Losses::default()
+            },
         })
     }
 }
@@ -231,6 +245,8 @@ mod tests {
             trimmed: large,
             end: Some(u8::MAX),
             weak: Some(large),
+            failed_programs: large,
+            failed_erases: large,
             life,
         };
         let mut header = Header {

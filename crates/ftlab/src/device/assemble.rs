@@ -565,9 +565,9 @@ pub fn assemble_with<P: Probe, C: Contents>(
     device.base.begin_ages();
     patrol::plan_patrol(&mut device.base);
     device.choose_skills();
-    if device.base.checks_itself() && device.base.services.merger.is_some() {
+    if device.base.services.merger.is_some() {
         // The initial blocks of a log-block mapping were not programmed by any command.
-        device.goes_on_counting();
+        device.go_on_counting();
     }
     device
 }

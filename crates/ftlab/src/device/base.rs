@@ -14,8 +14,8 @@ use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
-use crate::ftl::wear::Life;
-use crate::host::HostRead;
+use crate::ftl::wear::{Life, Losses};
+use crate::host::{HostRead, HostReader};
 use crate::scheduler::{Levels, Note, Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
 use crate::verify::{Canary, Plant};
@@ -99,7 +99,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
     #[inline]
     pub fn failures(&self) -> u64 {
         let losses = self.kernel.ftl.life().map(Life::losses);
-        losses.map_or(0, |losses| losses.program_failures + losses.erase_failures)
+        losses.map_or(0, Losses::failed)
     }
 
     /// Tells observers that want to know how full the device is.
@@ -138,9 +138,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
     pub fn finds_entry(&mut self, page: Lpn, who: Seeker) -> bool {
         let Base { kernel, services: Services { map, collector, .. }, desk, .. } = self;
         let Some(map) = map else { return true };
+        let by = || match who {
+            Seeker::Read(id, _) => HostReader::Request(id),
+            Seeker::WriteBack(program, _) => HostReader::Program(program),
+        };
         if map.lies_with_host(page, &kernel.ftl)
             && let Some(front) = &mut desk.front
-            && front.read_host_memory(kernel.now, HostRead::Entries(page, 1))
+            && front.read_host_memory(kernel.now, HostRead::Entries(page, 1), by())
         {
             map.fetch_from_host(page, who, kernel);
             return false;
@@ -157,7 +161,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let Base { kernel, services, desk, .. } = self;
         let (Some(map), Some(front)) = (&mut services.map, &mut desk.front) else { return };
         while let Some((of, entries)) = map.next_host_read() {
-            front.read_host_memory(kernel.now, HostRead::Changed(of, entries));
+            let (what, by) = (HostRead::Changed(of, entries), HostReader::Update(of));
+            front.read_host_memory(kernel.now, what, by);
         }
     }
 

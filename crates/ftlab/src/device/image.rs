@@ -151,7 +151,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
     }
 
     /// Loads a saved state into a device that was just assembled and has the same shape. The clock
-    /// continues; counters start at zero.
+    /// continues, and so does what has failed; other counters start at zero.
     ///
     /// # Errors
     /// The snapshot is damaged or does not fit. The device is unusable then.
@@ -167,8 +167,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             journal.begin_with(rebuild::pages_on_record(&self.base.kernel.ftl));
         }
         from.read(ImagePart::Policies, resume.random, |from| {
-            crate::ftl::image::load_policies(from, resume, &mut self.base.kernel.ftl)?;
-            self.base.kernel.flash.take_up(from, resume)?;
+            let Kernel { ftl, flash, .. } = &mut self.base.kernel;
+            crate::ftl::image::load_policies(from, resume, ftl)?;
+            ftl.dead_dies_on_flash().into_iter().for_each(|die| flash.die_dies(die, SimTime::ZERO));
+            flash.take_up(from, resume)?;
             take_up(from, resume.cache, |from| self.base.buffer.load(from))?;
             take_up(from, resume.host, |from| {
                 self.base.desk.front.as_mut().map_or(Ok(()), |front| front.load(from))
@@ -180,13 +182,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             superblock::room::blocks_on_flash(block, &self.base.kernel.ftl)
                 .for_each(|at| self.base.kernel.flash.cells_mut().know_erases(at, erases));
         }
-        for die in self.base.kernel.ftl.dead_dies_on_flash() {
-            self.base.kernel.flash.die_dies(die, SimTime::ZERO);
-        }
         self.base.begin_ages();
         self.choose_skills();
         end_of_life::consider_end::<{ skills::ALL }>(&mut self.writes, &mut self.base);
-        self.goes_on_counting();
+        self.go_on_counting();
         let Base { kernel, services, .. } = &mut self.base;
         services.collector.rebuild::<{ skills::ALL }>(kernel);
         if crate::ftl::image::wake_planes(&mut self.base.kernel.ftl) || !resume.collection {

@@ -143,9 +143,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.verify_all();
     }
 
-    /// An image was loaded, a device was prepared, or power has returned: what is counted goes on from here, and the checks start from this
-    /// state.
-    pub(super) fn goes_on_counting(&mut self) {
+    /// An image was loaded, a device was prepared, or power has returned: what is counted goes on from here, and the checks
+    /// start from this state.
+    pub(super) fn go_on_counting(&mut self) {
         let Base { kernel, .. } = &self.base;
         let (now, failed, erased) = (kernel.now, program_failures(&self.base), erases(&self.base));
         self.base.ledger.loaded(now, failed, erased);

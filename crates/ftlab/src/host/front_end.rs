@@ -8,7 +8,7 @@ use super::arbitration::{Arbitration, Backlog};
 use super::busy::{FrontEndBusy, FrontEndParts, LinkWays};
 use super::completions::{CompletionSetup, Completions};
 use super::dram::{Crossing, Dram, DramSetup};
-use super::host_memory::{HostMemory, HostRead};
+use super::host_memory::{HostMemory, HostRead, HostReader};
 use super::link::{Link, LinkSetup, Parcel};
 use super::passage::earlier;
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
@@ -301,9 +301,9 @@ impl FrontEnd {
     }
 
     /// Begins to read map entries from the host's memory. Returns false if nothing is kept there.
-    pub fn read_host_memory(&mut self, now: SimTime, what: HostRead) -> bool {
+    pub fn read_host_memory(&mut self, now: SimTime, what: HostRead, by: HostReader) -> bool {
         let Some(memory) = &mut self.host_memory else { return false };
-        memory.read(now, what);
+        memory.read(now, what, by);
         self.next = earlier(self.next, memory.next_time());
         true
     }

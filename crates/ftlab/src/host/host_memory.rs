@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-use crate::units::{Lpn, Nanos, SimTime, Tpn};
+use crate::scheduler::CommandId;
+use crate::units::{Lpn, Nanos, RequestId, SimTime, Tpn};
 
 /// What is read of the host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,12 +37,32 @@ impl HostRead {
     }
 }
 
+/// Who reads the host's memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostReader {
+    /// A request that reads pages.
+    Request(RequestId),
+    /// A program that pages are written back with.
+    Program(CommandId),
+    /// The update of a translation page.
+    Update(Tpn),
+}
+
+/// A read under way.
+#[derive(Clone, Copy, Debug)]
+struct UnderWay {
+    /// When it comes back.
+    at: SimTime,
+    what: HostRead,
+    by: HostReader,
+}
+
 /// The reads under way.
 #[derive(Clone, Debug)]
 pub(super) struct HostMemory {
     latency: Nanos,
-    /// What is read, and when it comes back. All take equally long.
-    reads: VecDeque<(SimTime, HostRead)>,
+    /// In the order in which they come back. All take equally long.
+    reads: VecDeque<UnderWay>,
 }
 
 impl HostMemory {
@@ -49,23 +70,23 @@ impl HostMemory {
         HostMemory { latency, reads: VecDeque::new() }
     }
 
-    /// Begins a read. Entries of successive pages that are looked up at one time come together, as those of a request do.
-    pub fn read(&mut self, now: SimTime, what: HostRead) {
+    /// Begins a read. Entries of successive pages that one request looks up at one time come together.
+    pub fn read(&mut self, now: SimTime, what: HostRead, by: HostReader) {
         let at = now + self.latency;
-        let last = self.reads.back_mut().filter(|(last, _)| *last == at);
-        if !last.is_some_and(|(_, last)| last.takes_along(what)) {
-            self.reads.push_back((at, what));
+        let last = self.reads.back_mut().filter(|last| (last.at, last.by) == (at, by));
+        if !last.is_some_and(|last| last.what.takes_along(what)) {
+            self.reads.push_back(UnderWay { at, what, by });
         }
     }
 
     /// When the next read comes back.
     pub fn next_time(&self) -> Option<SimTime> {
-        self.reads.front().map(|&(at, _)| at)
+        self.reads.front().map(|read| read.at)
     }
 
     /// Takes a read that comes back now.
     pub fn came(&mut self, now: SimTime) -> Option<HostRead> {
         self.next_time().filter(|&at| at == now)?;
-        self.reads.pop_front().map(|(_, what)| what)
+        self.reads.pop_front().map(|read| read.what)
     }
 }

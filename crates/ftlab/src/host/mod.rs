@@ -21,7 +21,7 @@ pub use completions::{Coalescing, CompletionSetup};
 pub(crate) use dram::Dram;
 pub use dram::{Crossing, DramRateOptions, DramSetup};
 pub use front_end::{FrontEnd, FrontEndSetup, FrontEvent};
-pub use host_memory::HostRead;
+pub use host_memory::{HostRead, HostReader};
 pub use intake::{Active, Intake};
 pub use interface::{Interface, SATA_TAGS};
 pub use link::{Entries, Frames, LinkSetup, Wire};

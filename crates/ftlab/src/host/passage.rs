@@ -52,10 +52,10 @@ impl<T> Passage<T> {
     }
 
     /// Lets something small pass between the pieces of what passes, each of which takes `piece`: behind the one under way,
-    /// and behind others that slipped in. The times of what has come before stay; what comes later waits for both.
-    /// Returns the time at which it is through.
+    /// and behind others that slipped in. The pieces are counted back from the end of what passes. The times of what has
+    /// come before stay; what comes later waits for both. Returns the time at which it is through.
     pub fn slip_in(&mut self, now: SimTime, takes: Nanos, piece: Nanos) -> SimTime {
-        let rest = Nanos(self.sent_at.saturating_since(now).0 % piece.0.max(1));
+        let rest = Nanos(self.sent_at.saturating_since(now).0 % piece.0);
         self.occupy(now, takes);
         self.slipped_at = self.slipped_at.max(now + rest) + takes;
         self.slipped_at

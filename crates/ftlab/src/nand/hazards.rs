@@ -45,6 +45,9 @@ counters! {
     }
 }
 
+/// More failures are no history of a device.
+const MOST_FAILURES: u64 = 1 << 32;
+
 /// All failures of the flash.
 #[derive(Clone, Debug)]
 pub struct Hazards {
@@ -278,7 +281,10 @@ impl Hazards {
     /// Loads what [`save`](Self::save) wrote. Past faults do not happen again.
     pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
         self.key = from.number()?;
-        self.counts = HazardCounts { on_dead_dies: from.number()?, unreadable: from.number()? };
+        let on_dead_dies = from.below(MOST_FAILURES, "the number of commands on dead dies")?;
+        let unreadable = from.below(MOST_FAILURES, "the number of unreadable flash pages")?;
+        self.counts =
+            HazardCounts { on_dead_dies: on_dead_dies.into(), unreadable: unreadable.into() };
         for _ in 0..from.number()? {
             let scheduled = Scheduled::load(from)?;
             if let Some(at) = self.ahead.iter().position(|other| *other == scheduled) {

@@ -45,6 +45,8 @@ counters! {
         rewrites: RewriteCounts;
         /// What parity across dies cost; nothing without it.
         parity: ParityCounts;
+        /// Commands that failed; nothing on flash that can't fail.
+        hazards: HazardCounts;
         /// How often the dies did more than one thing at a time.
         overlaps: Overlaps;
         /// For how long cells worked.
@@ -82,6 +84,7 @@ impl DeviceCounters {
                 .stripes()
                 .map(|stripes| stripes.counts_until(now))
                 .unwrap_or_default(),
+            hazards: device.flash().hazards().map(|it| *it.counts()).unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
             cell_time: device.flash().energy_meter().cells,
             die_busy: device.flash().die_busy(now).collect(),
@@ -92,13 +95,12 @@ impl DeviceCounters {
     }
 }
 
-/// Every family of counters: those of [`DeviceCounters`], and those that a report gives since the device was new.
+/// Every family of counters: those of [`DeviceCounters`], and those that are only given since the device was new.
 #[must_use]
 pub fn families() -> Vec<&'static Family> {
     let mut families = Vec::new();
     DeviceCounters::families(&mut families);
     Losses::families(&mut families);
-    HazardCounts::families(&mut families);
     families
 }
 

@@ -3,6 +3,7 @@
 
 pub(super) mod faults;
 
+use super::DeviceCounters;
 use super::cost::ReadsByCost;
 use super::host::HostStats;
 use super::op_report::OpReport;
@@ -81,7 +82,7 @@ const SHOWN_APART: f64 = 0.001;
 
 pub(super) fn collect(
     report: &Report,
-    host: &HostStats,
+    (host, counters): (&HostStats, &DeviceCounters),
     capacity_bytes: u64,
     circumstances: &Circumstances,
 ) -> Vec<String> {
@@ -97,7 +98,7 @@ pub(super) fn collect(
     notes.extend(beyond_the_first(report));
     notes.extend(unwritten(report));
     notes.extend(prior_class(report));
-    notes.extend(unreadable(report));
+    notes.extend(unreadable(report, counters.hazards.unreadable));
     notes.extend(refused(report));
     notes.extend(beyond_refresh(report));
     notes.extend(behind(host, circumstances));
@@ -185,9 +186,8 @@ fn size(bytes: u64) -> String {
 }
 
 /// Data was lost: by age, by faults, or with a die.
-fn unreadable(report: &Report) -> Option<String> {
+fn unreadable(report: &Report, by_faults: u64) -> Option<String> {
     let by_age = report.cost.as_ref().map_or(0, |cost| cost.counts.unreadable);
-    let by_faults = report.health.as_ref().map_or(0, |health| health.hazards.unreadable);
     let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
     let (reads, why) = match &report.parity {
         // Pages that could be computed are not lost.

@@ -89,7 +89,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         notes: Vec::new(),
     };
     let capacity_bytes = device.capacity_sectors() * SECTOR_BYTES;
-    report.notes = notes::collect(&report, &host, capacity_bytes, circumstances);
+    report.notes = notes::collect(&report, (&host, &counters), capacity_bytes, circumstances);
     report
 }
 

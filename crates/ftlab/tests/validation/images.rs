@@ -4,7 +4,7 @@
 use ftlab::device::{Device, assemble};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::image::{ImagePart, Resume, Snapshot};
-use ftlab::units::{PlaneId, SimTime};
+use ftlab::units::{DieId, PlaneId, SimTime};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -291,6 +291,25 @@ fn a_device_at_its_end_is_still_at_its_end_when_it_is_loaded() {
     let losses = |device: &Device| device.ftl().life().map(|life| *life.losses());
     assert!(losses(&device).is_some_and(|losses| losses.program_failures > 0));
     assert_eq!(losses(&loaded), losses(&device), "what failed counts from when the device was new");
+    assert_eq!(loaded.save(), snapshot);
+}
+
+/// A die that died by order needs no faults in the configuration.
+#[test]
+fn commands_on_a_die_that_was_killed_are_counted_through_an_image() {
+    let spec = Spec::small().set("nand.channels", 2);
+    let mut device = assemble(spec.setup().bearing_deaths());
+    fill(&mut device, 4, 0..spec.logical_pages() / 2, spec.sectors_per_page());
+    device.kill_die(DieId::new(1));
+    closed_loop(&mut device, 4, (0..100).map(|n| request(Op::Write, n % 50 * 8, 8, 0)));
+    closed_loop(&mut device, 4, (0..100).map(|n| request(Op::Read, n * 8, 8, 0)));
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
+    let failed = |device: &Device| device.flash().hazards().map(|it| it.counts().on_dead_dies);
+    let snapshot = device.save();
+    let mut loaded = assemble(spec.setup().bearing_deaths());
+    assert_eq!(loaded.load(&snapshot, Resume::ALL), Ok(()));
+    assert_eq!(failed(&loaded), failed(&device));
+    assert!(failed(&device) > Some(0), "{:?}", failed(&device));
     assert_eq!(loaded.save(), snapshot);
 }
 

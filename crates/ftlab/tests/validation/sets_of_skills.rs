@@ -62,9 +62,9 @@ struct Seen {
     image: String,
 }
 
-/// What happens to a device halfway through its run.
+/// What happens to a device after three quarters of its run.
 #[derive(Clone, Copy, Debug)]
-enum Halfway {
+enum Then {
     /// Nothing.
     Nothing,
     /// It is saved, and another one goes on from the image.
@@ -79,15 +79,16 @@ struct Run<'a> {
     spec: &'a Spec,
     depth: usize,
     steps: &'a [Step],
-    halfway: Halfway,
+    then: Then,
 }
 
 /// Runs a device with the skills of `set` at least.
-fn run(Run { spec, depth, steps, halfway }: Run<'_>, set: Skills) -> Seen {
+fn run(Run { spec, depth, steps, then }: Run<'_>, set: Skills) -> Seen {
     let per_page = spec.sectors_per_page();
     let new = || {
-        let mut device = assemble(spec.setup());
-        device.use_skills(device.skills() | set);
+        let mut device = assemble(spec.setup().bearing_deaths());
+        device.use_skills(set);
+        assert_eq!(device.skills(), set);
         device
     };
     let mut device = new();
@@ -99,10 +100,10 @@ fn run(Run { spec, depth, steps, halfway }: Run<'_>, set: Skills) -> Seen {
         advanced
     };
     for (tag, step) in (0..).zip(steps) {
-        if tag as usize == steps.len() / 2 {
-            match halfway {
-                Halfway::Nothing => {}
-                Halfway::Reload => {
+        if tag as usize == steps.len() * 3 / 4 {
+            match then {
+                Then::Nothing => {}
+                Then::Reload => {
                     while advance(&mut device, SimTime::FOREVER, &mut seen, &mut done)
                         != Advanced::Idle
                     {}
@@ -111,9 +112,9 @@ fn run(Run { spec, depth, steps, halfway }: Run<'_>, set: Skills) -> Seen {
                     device = new();
                     device.load(&image, Resume::ALL).expect("an image of this device");
                 }
-                Halfway::Death => device.kill_die(DieId::new(0)),
+                // From then on it has all skills.
+                Then::Death => device.kill_die(DieId::new(0)),
             }
-            device.use_skills(device.skills() | set);
         }
         let at = device.now() + step.pause;
         while advance(&mut device, at, &mut seen, &mut done) == Advanced::Completed {}
@@ -155,9 +156,9 @@ fn may_lose_a_die(spec: &Spec) -> bool {
 /// Runs a case on each set that covers the device.
 fn compare(case: Run<'_>, least: Skills) -> Result<(), TestCaseError> {
     // Otherwise it would be compared with itself. Too many rejections fail the test.
-    prop_assume!(assemble(case.spec.setup()).skills() == least);
-    let is_asked_too_much = matches!(case.halfway, Halfway::Death) && !may_lose_a_die(case.spec);
-    let case = if is_asked_too_much { Run { halfway: Halfway::Reload, ..case } } else { case };
+    prop_assume!(assemble(case.spec.setup().bearing_deaths()).skills() == least);
+    let is_asked_too_much = matches!(case.then, Then::Death) && !may_lose_a_die(case.spec);
+    let case = if is_asked_too_much { Run { then: Then::Reload, ..case } } else { case };
     let own = run(case, least);
     for set in [COMMON, ABOVE_FLASH, ALL].into_iter().filter(|set| least & !set == 0) {
         prop_assert_eq!(&run(case, set), &own);
@@ -165,12 +166,12 @@ fn compare(case: Run<'_>, least: Skills) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-fn halfway() -> impl Strategy<Value = Halfway> {
+fn then() -> impl Strategy<Value = Then> {
     prop_oneof![
-        2 => Just(Halfway::Nothing),
-        1 => Just(Halfway::Reload),
+        2 => Just(Then::Nothing),
+        1 => Just(Then::Reload),
         // Most devices can't lose a die so, and are reloaded.
-        5 => Just(Halfway::Death)
+        3 => Just(Then::Death)
     ]
 }
 
@@ -180,29 +181,29 @@ proptest! {
     #[test]
     fn plain_devices_do_the_same_on_every_set(
         (spec, depth, steps) in random::run(STEPS),
-        halfway in halfway(),
+        then in then(),
     ) {
         let spec = &cut_down(spec, PLAIN);
-        compare(Run { spec, depth, steps: &steps, halfway }, PLAIN)?;
+        compare(Run { spec, depth, steps: &steps, then }, PLAIN)?;
     }
 
     #[test]
     fn common_devices_do_the_same_on_every_set(
         (spec, depth, steps) in random::run(STEPS),
-        halfway in halfway(),
+        then in then(),
     ) {
         // Whatever else was drawn, one skill that plain devices lack.
         let spec = &cut_down(spec, COMMON).set("scheduler.policy", "read-first");
-        compare(Run { spec, depth, steps: &steps, halfway }, COMMON)?;
+        compare(Run { spec, depth, steps: &steps, then }, COMMON)?;
     }
 
     #[test]
     fn devices_on_common_flash_do_the_same_on_every_set(
         (spec, depth, steps) in random::run(STEPS),
-        halfway in halfway(),
+        then in then(),
     ) {
         let spec = &on_common_flash(spec);
-        compare(Run { spec, depth, steps: &steps, halfway }, ABOVE_FLASH)?;
+        compare(Run { spec, depth, steps: &steps, then }, ABOVE_FLASH)?;
     }
 }
 
@@ -238,7 +239,7 @@ fn the_smallest_device_that_ever_failed_does_the_same_on_every_set() {
     };
     let steps = include_str!("sets_of_skills.txt").split_whitespace().map(step);
     let steps: Vec<Step> = steps.collect();
-    let case = |spec| Run { spec, depth: 1, steps: &steps, halfway: Halfway::Nothing };
+    let case = |spec| Run { spec, depth: 1, steps: &steps, then: Then::Nothing };
     let plain = tiny(cut_down(found.clone(), PLAIN));
     compare(case(&plain), PLAIN).expect("a plain device");
     let common = tiny(cut_down(found.clone(), COMMON).set("scheduler.policy", "read-first"));

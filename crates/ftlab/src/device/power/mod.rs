@@ -271,7 +271,7 @@ pub fn power_up<P: Probe, C: Contents>(
     if let Some(journal) = &mut device.base.services.journal {
         journal.take_up(journal_pages, device.base.kernel.flash.geometry().shape().pages_per_block);
     }
-    device.goes_on_counting();
+    device.go_on_counting();
     end_of_life::consider_end::<{ skills::ALL }>(&mut device.writes, &mut device.base);
     device.writes.update_due_map_pages::<{ skills::ALL }>(&mut device.base);
     // A death may have been found just now.

@@ -184,6 +184,6 @@ impl<P: Probe, C: Contents> Drop for Untimed<'_, P, C> {
         let device = &mut *self.device;
         relocations::settle_all(&mut self.later, &mut device.base.kernel.ftl);
         device.base.idle.begins(device.base.kernel.now);
-        device.goes_on_counting();
+        device.go_on_counting();
     }
 }

@@ -186,3 +186,48 @@ fn save_stripe(stripe: Stripe, out: &mut ImageWriter) {
     out.number(stripe.block.get());
     out.number(stripe.number);
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::config::{Config, Layer};
+    use crate::device::DeviceSetup;
+    use crate::ftl::blocks::BlockWear;
+    use crate::ftl::{BlockState, Ftl};
+    use crate::units::{BlockId, Ppn};
+
+    /// A device with parity, of which the first superblock has the first page of each plane, and no parity in DRAM.
+    fn begun(state: BlockState) -> Ftl {
+        let sets = ["ftl.parity.policy=dies", "ftl.placement.policy=dynamic"];
+        let sets = (1..).zip(sets).map(|(number, set)| Layer::set(number, set));
+        let layers: Vec<Layer> = std::iter::once(Layer::preset("tlc-512g")).chain(sets).collect();
+        let config = Config::load(&layers).expect("it is sound");
+        let mut ftl = Ftl::new(DeviceSetup::new(&config, 1).ftl);
+        let planes = ftl.features.stripes.as_ref().expect("it has parity").layout.planes();
+        let programmed = planes * ftl.geometry.units_per_page();
+        let wear = BlockWear { erases: 1, programmed, state, stream: 0 };
+        ftl.blocks.put_kept(BlockId::new(0), wear);
+        ftl
+    }
+
+    fn check(ftl: &Ftl) -> Result<(), String> {
+        let stripes = ftl.features.stripes.as_ref().expect("it has parity");
+        let members = ftl.features.members().expect("stripes have members");
+        stripes.check_open(&ftl.blocks, members).map_err(|damage| damage.0)
+    }
+
+    #[test]
+    fn an_open_superblock_has_the_parity_of_its_last_stripe() {
+        let mut ftl = begun(BlockState::Open);
+        assert!(check(&ftl).is_err_and(|said| said.contains("the parity of")));
+        let all = ftl.geometry.page_at(BlockId::new(0), 0).get();
+        let pages = (all..all + ftl.blocks.programmed(BlockId::new(0))).map(Ppn::new);
+        pages.for_each(|page| ftl.features.stripes.as_mut().expect("it has parity").begins(page));
+        assert_eq!(check(&ftl), Ok(()));
+    }
+
+    /// After a power cut a closed one may have gaps.
+    #[test]
+    fn a_closed_superblock_need_not() {
+        assert_eq!(check(&begun(BlockState::Closed)), Ok(()));
+    }
+}

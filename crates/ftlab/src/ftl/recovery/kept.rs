@@ -73,6 +73,8 @@ pub struct KeptFacts {
     pub end: Option<EndReason>,
     /// The key that determines which blocks are weak.
     pub weak: Option<u64>,
+    /// What has failed.
+    pub failures: Losses,
 }
 
 /// What changed since the last look.
@@ -198,6 +200,7 @@ impl<'a> Kept<'a> {
             trimmed: self.record.trimmed_pages(),
             end: life.and_then(|life| life.end_reason()),
             weak: life.map(|life| life.faults.key()),
+            failures: life.map(|life| life.losses().failures()).unwrap_or_default(),
         }
     }
 }
@@ -302,7 +305,7 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
         record,
         used,
         giving_up,
-        failures: Losses::default(),
+        failures: facts.failures,
         weak: facts.weak.map(|key| (key, facts.end)),
         torn,
         landed: Vec::new(),

@@ -3,7 +3,7 @@
 use super::super::gc::Purpose;
 use super::super::lost::Lost;
 use super::super::plane::Plane;
-use super::super::wear::{EndReason, Losses};
+use super::super::wear::{EndReason, Life, Losses};
 use super::super::{BlockState, Blocks, Ftl, Spare};
 use super::Record;
 use crate::ftl::mapping::MappingPolicy;
@@ -82,8 +82,7 @@ impl Ftl {
 /// Returns the blocks on which an operation failed and that are not retired yet, in order.
 pub(super) fn giving_up(ftl: &Ftl) -> Vec<BlockId> {
     // Blocks are only marked as failing by a failure since the device came up. A look at all of them takes time.
-    let losses = ftl.health.life.as_deref().map(|life| *life.losses()).unwrap_or_default();
-    let any = losses.program_failures + losses.erase_failures > 0;
+    let any = ftl.health.life.as_deref().is_some_and(Life::has_failed);
     let all = (0..if any { ftl.geometry.blocks() } else { 0 }).map(BlockId::new);
     let failing = all.filter(|&block| ftl.blocks.state(block) == BlockState::Failing);
     let mut all: Vec<BlockId> = failing.chain(ftl.space.planes.iter().flat_map(retiring)).collect();

@@ -26,8 +26,7 @@ impl Seen {
     /// What there is to see now.
     pub(super) fn of(ftl: &Ftl) -> Seen {
         let losses = ftl.health.life.as_deref().map(|life| *life.losses());
-        let failures = losses
-            .map_or(0, |it| it.program_failures + it.erase_failures + u64::from(it.grown_bad));
+        let failures = losses.map_or(0, |it| it.failed() + u64::from(it.grown_bad));
         let members = ftl.features.members();
         let mut failing: Vec<_> = members.into_iter().flat_map(|it| it.failing()).collect();
         failing.sort_unstable();

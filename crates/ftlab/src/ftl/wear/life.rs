@@ -75,7 +75,15 @@ counters! {
     }
 }
 
+/// More failures are no history of a device.
+const MOST_FAILURES: u64 = 1 << 31;
+
 impl Losses {
+    /// Operations that failed.
+    pub(crate) fn failed(&self) -> u64 {
+        self.program_failures + self.erase_failures
+    }
+
     /// Only what failed. The blocks that were lost follow from their states.
     pub(in crate::ftl) fn failures(self) -> Losses {
         Losses { factory_bad: 0, grown_bad: 0, ..self }
@@ -88,7 +96,9 @@ impl Losses {
     }
 
     fn load(from: &mut ImageReader<'_>) -> Result<Losses, Damage> {
-        let (program_failures, erase_failures) = (from.number()?, from.number()?);
+        let programs = from.below(MOST_FAILURES, "the number of failed programs")?;
+        let erases = from.below(MOST_FAILURES, "the number of failed erases")?;
+        let (program_failures, erase_failures) = (programs.into(), erases.into());
         Ok(Losses { program_failures, erase_failures, ..Losses::default() })
     }
 }
@@ -127,6 +137,8 @@ pub struct Life {
     pub(super) drain_blocks: u32,
     pub(super) failing: Vec<Failing>,
     pub(super) losses: Losses,
+    /// Operations that had failed when the device came up.
+    failed_before: u64,
     pub(super) end: Option<EndReason>,
 }
 
@@ -212,6 +224,7 @@ impl Life {
             drain_blocks: drain_pages.div_ceil(planes * least),
             failing: Vec::new(),
             losses: Losses::default(),
+            failed_before: 0,
             end: None,
         }
     }
@@ -227,10 +240,16 @@ impl Life {
         self.end
     }
 
-    /// Sets whether, and why, the device's life had ended before a power cut, and what had failed.
+    /// Sets whether, and why, the device's life had ended before it came up, and what had failed.
     pub(in crate::ftl) fn come_to(&mut self, end: Option<EndReason>, failures: Losses) {
         self.end = end;
         self.losses = failures;
+        self.failed_before = failures.failed();
+    }
+
+    /// Whether any operation has failed since the device came up.
+    pub(in crate::ftl) fn has_failed(&self) -> bool {
+        self.losses.failed() > self.failed_before
     }
 
     /// Returns the failures so far.
@@ -435,8 +454,7 @@ pub(in crate::ftl) fn load_life(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Re
     match (&mut ftl.health.life, end) {
         (Some(life), _) => {
             life.faults.set_key(key);
-            life.end = end;
-            life.losses = failures;
+            life.come_to(end, failures);
         }
         (None, Some(end)) => {
             return Err(Damage(format!(

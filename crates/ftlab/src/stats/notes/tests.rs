@@ -28,7 +28,8 @@ fn report() -> Report {
 fn notes(change: impl FnOnce(&mut Report)) -> Vec<String> {
     let mut report = report();
     change(&mut report);
-    collect(&report, &HostStats::default(), CAPACITY, &Circumstances::default())
+    let counted = (&HostStats::default(), &DeviceCounters::default());
+    collect(&report, counted, CAPACITY, &Circumstances::default())
 }
 
 fn cache(write_misses: u64, left_pages: u64) -> Cache {
@@ -75,6 +76,19 @@ fn reads_of_nothing_matter_beyond_a_hundredth() {
         says(&notes, "had never been written")
     };
     assert_eq!([at(10), at(11)], [false, true]);
+}
+
+/// What was unreadable while the device was prepared is no news.
+#[test]
+fn unreadable_pages_of_the_measured_load_matter() {
+    let at = |unreadable| {
+        let mut counters = DeviceCounters::default();
+        counters.hazards.unreadable = unreadable;
+        let counted = (&HostStats::default(), &counters);
+        let notes = collect(&report(), counted, CAPACITY, &Circumstances::default());
+        says(&notes, "more errors than can be corrected")
+    };
+    assert_eq!([at(0), at(1)], [false, true]);
 }
 
 #[test]
@@ -130,7 +144,8 @@ fn a_device_is_behind_beyond_both_limits() {
             host.record(&done, SimTime(arrived));
         }
         let circumstances = Circumstances { arriving: by, ..Circumstances::default() };
-        says(&collect(&report(), &host, CAPACITY, &circumstances), "could not keep up")
+        let counted = (&host, &DeviceCounters::default());
+        says(&collect(&report(), counted, CAPACITY, &circumstances), "could not keep up")
     };
     let by_time = |arriving_ms, backlog_ns| behind(arriving_ms, backlog_ns, Arriving::ByTime);
     // A fiftieth of a second is 20 ms, so the limit of a few erases decides.
