@@ -149,8 +149,9 @@ pub fn load(args: &LoadImageArgs, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}: loaded as {}", args.file, device::title(&config))?;
     let names = |resumes: bool| {
         let told = resume.told();
-        let names: Vec<_> =
-            told.iter().filter(|one| one.resumes == resumes).map(|one| one.what).collect();
+        let told = told.iter().filter(|one| one.resumes == resumes).map(|one| one.what);
+        let system = (!resumes && device.kept().is_some()).then_some("system area");
+        let names: Vec<_> = told.chain(system).collect();
         if names.is_empty() { "nothing".to_owned() } else { names.join(", ") }
     };
     line(out, "Continues", &names(true))?;
