@@ -251,8 +251,10 @@ fn take_blocks(before: &Blocks, written: &[bool], plan: &mut RecoveryPlan, ftl: 
         closed_early += u64::from(open && state == BlockState::Closed);
         ftl.blocks.take_up(before, block, state);
         if open && state == BlockState::Free && !is_on_dead_die(block, ftl) {
-            // It looks erased, but an operation may have begun on it.
+            // It looks erased, but an operation may have begun on it, and what was placed there may have been marked.
             ftl.blocks.reset_after_cut(block);
+            let first = ftl.geometry.page_at(block, 0);
+            lost::forget_block(first, ftl.geometry.units_per_block(), ftl);
             parity::forget(block, ftl);
             plan.erases.push(Erasing { block, mode: before.mode(block) });
         }
