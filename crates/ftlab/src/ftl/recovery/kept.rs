@@ -296,9 +296,22 @@ pub(crate) fn left_of(from: &impl KeptSource, mut ftl: Ftl) -> Result<Left, Dama
     // Which translation pages were up to date is not kept.
     let stale = ftl.map.mapping.dftl().map_or(0, |map| map.translation_pages());
     let members = ftl.features.superblock.take().map(|state| state.members);
+    let stripes = ftl.features.stripes.take();
+    if let (Some(members), Some(stripes)) = (&members, &stripes) {
+        // Programs that were under way, or had not begun, may have left gaps.
+        let in_order = |block| {
+            let programmed = ftl.blocks.programmed(block);
+            let mut all = 0..geometry.units_per_block();
+            all.all(|unit| {
+                let counts = record.word(geometry.page_at(block, unit), false) > 0;
+                counts == (unit < programmed)
+            })
+        };
+        stripes.check_open(&ftl.blocks, members, in_order)?;
+    }
     Ok(Left {
         members,
-        stripes: ftl.features.stripes.take(),
+        stripes,
         spare,
         blocks: ftl.blocks,
         lost: ftl.map.lost,
