@@ -53,9 +53,7 @@ impl Checker<'_, '_> {
             // That is refused for itself.
             _ => return,
         };
-        let mut paths = vec![WIDTH, "ftl.superblock.policy", "ftl.superblock.dies"];
-        paths.extend(&GEOMETRY[2..5]);
-        self.fail(&paths, message, remedy);
+        self.fail(&[WIDTH, "ftl.superblock.policy", "ftl.superblock.dies"], message, remedy);
     }
 
     fn groups_of_dies(&mut self, width: u32) {

@@ -22,11 +22,10 @@ pub(super) fn clash(is_there: bool, path: &'static str, value: &'static str, why
 pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] {
     let by_planes = options.cache.policy.gate().is_some();
     let is_free = options.ftl.placement.policy.is_free();
-    let fills = options.ftl.mapping.policy.fills_stripes();
     let clash = |is_there, path, value, why| Clash { is_there, path, value, why };
     [
         clash(
-            !fills,
+            !options.ftl.mapping.policy.fills_stripes(),
             "ftl.mapping.policy",
             "\"page\"",
             format!(
@@ -34,8 +33,7 @@ pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] 
             ),
         ),
         clash(
-            // A mapping that does not fill needs its own placement.
-            fills && !is_free && !by_planes,
+            !is_free && !by_planes,
             "ftl.placement.policy",
             "\"dynamic\"",
             format!(
