@@ -7,6 +7,7 @@ pub(crate) mod failing;
 mod free_blocks;
 pub(crate) mod levelling;
 pub(crate) mod life;
+mod losses;
 mod no_levelling;
 pub(crate) mod refresh;
 mod threshold;
@@ -16,7 +17,8 @@ pub use free_blocks::{FreeBlockOrder, FreeBlocks, Pick};
 #[cfg(feature = "external-policies")]
 pub use levelling::ExternalLevelling;
 pub use levelling::{Levelling, LevellingChoice, LevellingPolicy, WearView};
-pub use life::{Demand, EndReason, Life, Losses};
+pub use life::{Demand, EndReason, Life};
+pub use losses::Losses;
 pub use no_levelling::NoLevelling;
 pub(super) use refresh::Refresh;
 pub use refresh::{RefreshOptions, RefreshRule, RefreshWhen};
