@@ -158,8 +158,8 @@ fn together(stream: &mut Stream) -> Settings {
 /// Draws a value for each of these options.
 fn meet(stream: &mut Stream, options: Together) -> Settings {
     let value = |path: &str, text: &str| match all_options().iter().find(|o| o.path == path) {
-        Some(option) if option.kind == ValueKind::Count => text.to_owned(),
-        _ => quoted(text),
+        Some(option) => as_toml(option, text),
+        None => quoted(text),
     };
     options.iter().map(|&(path, values)| (path, value(path, pick(stream, values)))).collect()
 }
@@ -308,8 +308,13 @@ fn value(stream: &mut Stream, option: &OptionInfo, settings: &Settings) -> Optio
             ValueKind::Text | ValueKind::Power => return None,
         },
     };
-    let bare = option.kind == ValueKind::Count;
-    Some(if bare { text } else { quoted(&text) })
+    Some(as_toml(option, &text))
+}
+
+/// A value as TOML: counts are numbers, unless they are "none".
+fn as_toml(option: &OptionInfo, text: &str) -> String {
+    let is_bare = option.kind == ValueKind::Count && text.parse::<u64>().is_ok();
+    if is_bare { text.to_owned() } else { quoted(text) }
 }
 
 /// Draws one entry for all queues, or one for each.
@@ -408,6 +413,8 @@ fn order(stream: &mut Stream) -> String {
 
 /// Follows the remedies until nothing is refused.
 fn mend(stream: &mut Stream, mut settings: Settings) -> Option<Settings> {
+    // What is drawn next does not depend on what was repaired here.
+    let stream = &mut Stream::new(stream.next_u64(), "repairs");
     for _ in 0..MENDINGS {
         let Err(problems) = load(&settings) else { return Some(settings) };
         for problem in &problems {

@@ -134,6 +134,18 @@ impl Parity {
         on_flash.retain(|&at, _| layout.stripe_on_flash(at).0.block != block);
     }
 
+    /// The pages covered by parity that is in DRAM only, on the flash of the device.
+    pub fn held_by_open_stripes(&self) -> impl Iterator<Item = Ppn> {
+        let covered = self.running.keys().filter_map(|stripe| self.covered.get_key_value(stripe));
+        let open = covered.filter(|&(&stripe, _)| self.parity_on_flash(stripe).is_none());
+        open.flat_map(|(&stripe, pages)| pages.iter().map(move |&page| (stripe, page))).map(
+            |(stripe, page)| {
+                let member = self.layout.member_at(stripe, self.layout.stripe_of(page).1);
+                self.layout.on_flash(stripe, member)
+            },
+        )
+    }
+
     fn parity_is_gone(&mut self, stripe: Stripe) {
         self.gone.extend(self.covered.get(&stripe).into_iter().flatten());
     }

@@ -3,11 +3,13 @@
 mod living;
 mod losses;
 
+use std::collections::BTreeSet;
+
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, Recovered, Remains, assemble_with, power_up};
 use ftlab::ftl::Fragments;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
-use ftlab::units::{Lba, Lpn, Nanos, SimTime};
+use ftlab::units::{DieId, Lba, Lpn, Nanos, SimTime};
 use ftlab::verify::Canary;
 
 use self::losses::Losses;
@@ -40,6 +42,15 @@ enum Fuse {
     At(SimTime),
     /// Power must be cut now.
     Burnt,
+}
+
+/// A power-up.
+#[derive(Clone, Debug)]
+pub(super) struct PowerUp {
+    /// When the device was ready.
+    pub at: SimTime,
+    /// The dies with pages whose parity is in DRAM only.
+    pub open: Vec<DieId>,
 }
 
 /// The device, its judge, and the counts so far.
@@ -86,6 +97,15 @@ impl Bench {
         let is_killed = canary.is_none() && !config.options.power.capacitors.is_on();
         let stored = is_killed.then(|| Stored::all_of(&mut device));
         Bench { device, config, depth, judge, per_page, stored, may_lose, losses, fuse, tally }
+    }
+
+    /// The last power-up.
+    pub(super) fn power_up(&self) -> PowerUp {
+        let die_of = |page| self.device.flash().geometry().die_of_page(page);
+        let parity = self.device.contents().parity();
+        let pages = parity.into_iter().flat_map(|parity| parity.held_by_open_stripes());
+        let open: BTreeSet<DieId> = pages.map(die_of).collect();
+        PowerUp { at: self.losses.last_power_up(), open: open.into_iter().collect() }
     }
 
     /// Writes everything once.

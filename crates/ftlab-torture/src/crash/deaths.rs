@@ -8,7 +8,7 @@ use ftlab::nand::{Area, Fault, FaultOptions, FaultSpot, Scheduled, StripeLayout}
 use ftlab::options::value::Value;
 use ftlab::units::Nanos;
 
-use super::bench::SEED;
+use super::bench::{PowerUp, SEED};
 use crate::cover::covers;
 use crate::draw::{self, Limit, Settings, Together};
 
@@ -20,6 +20,12 @@ const MOST: u64 = 8;
 /// The shortest and longest times of a fault, as binary logarithms of nanoseconds: from the first
 /// commands to the last.
 const TIMES: (u64, u64) = (14, 27);
+
+/// After the end of any case, whose data ages for years: a century.
+const NEVER: Nanos = Nanos(100 * 365 * 86_400 * 1_000_000_000);
+/// The least longest time from a power-up to a death, as a binary logarithm of nanoseconds, and how many more there are:
+/// from the first read to all of them.
+const SOON: (u64, u64) = (10, 12);
 
 /// Draws a device with these options on which something fails.
 pub(super) fn draw(stream: &mut Stream, given: &[Together], limit: Limit) -> Settings {
@@ -62,6 +68,48 @@ pub(super) fn draw_with_cuts(
             return settings;
         }
     }
+}
+
+/// The settings with all deaths after the end of any case; none if nothing dies.
+pub(super) fn postponed(settings: &Settings) -> Option<Settings> {
+    let faults = schedule(settings)?;
+    if !faults.iter().any(dies) {
+        return None;
+    }
+    let later = faults.into_iter().map(|fault| match dies(&fault) {
+        true => Scheduled { at: NEVER, ..fault },
+        false => fault,
+    });
+    let mut settings = settings.clone();
+    settings.insert(SCHEDULE, list(later));
+    Some(settings)
+}
+
+/// The settings with the first death soon after this power-up, while the first data is read. Others come later.
+pub(super) fn soon_after(up: &PowerUp, settings: &Settings, stream: &mut Stream) -> Settings {
+    let magnitude = SOON.0 + stream.below(SOON.1);
+    let at = Nanos(up.at.0 + 1 + stream.below(1 << magnitude));
+    let mut faults = schedule(settings).unwrap_or_default();
+    let mut deaths = faults.iter_mut().filter(|fault| dies(fault));
+    if let Some(first) = deaths.next() {
+        first.at = at;
+        if !up.open.is_empty() {
+            let die = up.open[stream.below(up.open.len() as u64) as usize];
+            first.fault = Fault::DieDies(die.at() as u32);
+        }
+    }
+    deaths.for_each(|death| death.at = Nanos(at.0 + moment(stream).0));
+    let mut settings = settings.clone();
+    settings.insert(SCHEDULE, list(faults.into_iter()));
+    settings
+}
+
+fn schedule(settings: &Settings) -> Option<Vec<Scheduled>> {
+    Some(draw::load(settings).ok()?.options.nand.faults.schedule)
+}
+
+fn dies(scheduled: &Scheduled) -> bool {
+    matches!(scheduled.fault, Fault::DieDies(_))
 }
 
 /// A schedule as TOML.

@@ -45,6 +45,10 @@ impl Losses {
         self.came_up = now;
     }
 
+    pub(super) fn last_power_up(&self) -> SimTime {
+        self.came_up
+    }
+
     /// The dies that are dead at a time.
     fn dead_at(&self, now: SimTime) -> BTreeSet<DieId> {
         let deaths = self.deaths.iter().flatten();
