@@ -328,18 +328,28 @@ impl Checker<'_, '_> {
         }
     }
 
-    /// The least over-provisioning that leaves `kept` good blocks of a plane, and with which something is always worth
-    /// collecting. Bad blocks count as spare, since the share refers to all blocks.
+    /// The least over-provisioning, to a tenth of a per cent, that leaves `kept` good blocks of a plane, and with which
+    /// something is always worth collecting. None if the most that the option takes is too little.
     fn least_share(&self, counts: &ShapeCounts, kept: u64) -> Option<Ratio> {
-        let all = u64::from(self.options.nand.blocks_per_plane);
-        // The map of the current logical share: with more over-provisioning it is no larger.
-        let map_units = self.map_units(counts);
-        let map_blocks = map_units.div_ceil(counts.units_per_block);
-        let logical = self.good_blocks().saturating_sub(kept + map_blocks);
-        let all_units = all * counts.units_per_block;
-        let room = self.sure_units(counts).saturating_sub(1 + counts.units_per_page + map_units);
-        let (blocks, units) = (enough(all - logical, logical)?, enough(all_units - room, room)?);
-        Some(blocks.max(units))
+        const STEP: u32 = 1_000;
+        const MOST: u32 = 9_000_000;
+        let share = |steps: u32| Ratio { ppm: steps * STEP };
+        let suffices = |steps: u32| {
+            let map_units = self.map_units_at(share(steps), counts);
+            let blocks = counts.logical_blocks_per_plane(share(steps), map_units);
+            let units = counts.logical_units_per_plane(share(steps)) + map_units;
+            blocks + kept <= self.good_blocks() && units < self.sure_units(counts)
+        };
+        // It suffices from some share on.
+        let (mut too_little, mut enough) = (0, MOST / STEP);
+        if !suffices(enough) {
+            return None;
+        }
+        while enough - too_little > 1 {
+            let middle = too_little.midpoint(enough);
+            *(if suffices(middle) { &mut enough } else { &mut too_little }) = middle;
+        }
+        Some(share(enough))
     }
 
     /// The remedy if fewer than `kept` good blocks of a plane are left over.
@@ -360,7 +370,8 @@ impl Checker<'_, '_> {
                 text(&share)
             ),
             None => {
-                let blocks = ((kept + kept.div_ceil(9)) * all).div_ceil(good.max(1)) + own;
+                let wanted = kept + kept.div_ceil(9);
+                let blocks = (wanted * all).div_ceil(good.max(1)).max(wanted) + own;
                 format!("give a plane at least {blocks} blocks, or lower ftl.gc.start{others}")
             }
         }
@@ -511,14 +522,4 @@ impl Checker<'_, '_> {
 
 fn text<T: Value>(value: &T) -> String {
     quoted(&value.print())
-}
-
-/// The over-provisioning that leaves `spare` besides `logical`, if it is within the option's range.
-fn enough(spare: u64, logical: u64) -> Option<Ratio> {
-    /// Suggestions are rounded up to a tenth of a per cent.
-    const STEP: u64 = 1_000;
-    const MOST: u64 = 900 * 10_000;
-    let needed = (spare * u64::from(Ratio::ONE.ppm)).checked_div(logical)?;
-    let ppm = u32::try_from((needed + 1).next_multiple_of(STEP)).ok()?;
-    (u64::from(ppm) <= MOST).then_some(Ratio { ppm })
 }

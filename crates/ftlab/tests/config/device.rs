@@ -82,8 +82,8 @@ fn small_units_need_more_room() {
         let refused = Config::load(&layers(&[&sets[..], &["ftl.over_provisioning=2.6%"]].concat()));
         let error = refused.expect_err("it can stand still").to_string();
         assert!(error.contains("worth collecting only when"), "{error}");
-        assert!(error.contains("24.6%"), "{error}");
-        sets.push("ftl.over_provisioning=24.6%");
+        assert!(error.contains("24.4%"), "{error}");
+        sets.push("ftl.over_provisioning=24.4%");
         fill(&sets);
     }
 }

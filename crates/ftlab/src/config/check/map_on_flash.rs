@@ -3,6 +3,7 @@
 use super::Checker;
 use crate::config::resolve::{ShapeCounts, shape};
 use crate::options::value::Value;
+use crate::units::Ratio;
 
 const HOST_MEMORY: &str = "ftl.mapping.host_memory";
 const INTERFACE: &str = "host.link.interface";
@@ -15,10 +16,14 @@ impl Checker<'_, '_> {
 
     /// Mapping units of a plane that the map fills, if it is on flash.
     pub(super) fn map_units(&self, counts: &ShapeCounts) -> u64 {
+        self.map_units_at(self.options.ftl.over_provisioning, counts)
+    }
+
+    /// The same with this over-provisioning.
+    pub(super) fn map_units_at(&self, share: Ratio, counts: &ShapeCounts) -> u64 {
         match self.has_map_on_flash() {
             true => {
-                let logical = counts.logical(self.options.ftl.over_provisioning);
-                counts.map_units_per_plane(logical, shape(self.options).page_size)
+                counts.map_units_per_plane(counts.logical(share), shape(self.options).page_size)
             }
             false => 0,
         }

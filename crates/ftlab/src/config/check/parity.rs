@@ -53,7 +53,9 @@ impl Checker<'_, '_> {
             // That is refused for itself.
             _ => return,
         };
-        self.fail(&[WIDTH, "ftl.superblock.policy", "ftl.superblock.dies"], message, remedy);
+        let mut paths = vec![WIDTH, "ftl.superblock.policy", "ftl.superblock.dies"];
+        paths.extend(&GEOMETRY[2..5]);
+        self.fail(&paths, message, remedy);
     }
 
     fn groups_of_dies(&mut self, width: u32) {

@@ -22,10 +22,11 @@ pub(super) fn clash(is_there: bool, path: &'static str, value: &'static str, why
 pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] {
     let by_planes = options.cache.policy.gate().is_some();
     let is_free = options.ftl.placement.policy.is_free();
+    let fills = options.ftl.mapping.policy.fills_stripes();
     let clash = |is_there, path, value, why| Clash { is_there, path, value, why };
     [
         clash(
-            !options.ftl.mapping.policy.fills_stripes(),
+            !fills,
             "ftl.mapping.policy",
             "\"page\"",
             format!(
@@ -33,7 +34,8 @@ pub(super) fn clashes_with_filling(what: &str, options: &Options) -> [Clash; 3] 
             ),
         ),
         clash(
-            !is_free && !by_planes,
+            // A mapping that does not fill needs its own placement.
+            fills && !is_free && !by_planes,
             "ftl.placement.policy",
             "\"dynamic\"",
             format!(
