@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use ftlab_lab::reproduce::words::{
-    counted, difference, fewer_seeds, not_run, ours_and_interval, seeds, several, short,
-    verdict_line,
+    besides, counted, difference, error_lines, fewer_seeds, not_run, ours_and_interval, seeds,
+    several, short, verdict_line,
 };
 use ftlab_lab::reproduce::{ClaimDocument, OutcomeCounts, Reproduction, RowDocument, printed};
 
@@ -29,8 +29,7 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
         line(out, ["", "paper", "ftlab", "difference", "tolerance", "verdict"])?;
     }
     for claim in &document.claims {
-        let origin = claim.origin.as_ref().map_or(String::new(), |by| format!("; numbers of {by}"));
-        wrapped(out, "", &format!("{} ({}{origin})", claim.text, claim.place))?;
+        wrapped(out, "", &format!("{} ({}{})", claim.text, claim.place, besides(claim)))?;
         for row in &claim.rows {
             print_row(claim, row, out)?;
         }
@@ -40,6 +39,7 @@ pub fn print(document: &Reproduction, runs: usize, out: &mut dyn Write) -> io::R
     }
     writeln!(out)?;
     wrapped(out, "", &verdict_line(document))?;
+    error_lines(document).iter().try_for_each(|line| wrapped(out, "", line))?;
     let notes = fewer_seeds(document).into_iter().chain(not_run(document));
     notes.into_iter().try_for_each(|note| wrapped(out, "", &with_flags(&note)))
 }

@@ -3,7 +3,7 @@
 use ftlab::options::table::Plain;
 
 use super::curve::Pick;
-pub use super::keys::{FigureKind, Form};
+pub use super::keys::{FigureKind, Form, Role};
 use super::numbers::{PERCENT, Printed, Tolerance};
 
 /// An experiment.
@@ -191,6 +191,8 @@ pub struct Claim {
     pub place: String,
     /// The origin of the number, if not the paper.
     pub origin: Option<String>,
+    /// Whether the device was fitted to its numbers or predicts them.
+    pub role: Option<Role>,
     /// The quantity.
     pub quantity: Quantity,
     /// Its numbers.

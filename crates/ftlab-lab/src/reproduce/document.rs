@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::errors::ErrorsDocument;
+use super::keys::Role;
 use super::numbers::{Printed, Tolerance, is_near};
 
 /// The version of the layout. It increases when a key is renamed, removed or changes its meaning.
@@ -43,6 +45,8 @@ pub struct Reproduction {
     pub verdicts: OutcomeCounts,
     /// The numbers of the paper.
     pub claims: Vec<ClaimDocument>,
+    /// How far ours are from numbers with a role; empty without such claims.
+    pub errors: Vec<ErrorsDocument>,
     /// The dimensions that vary.
     pub axes: Vec<AxisDocument>,
     /// Lists of numbers that runs report.
@@ -96,6 +100,8 @@ pub struct ClaimDocument {
     pub place: String,
     /// The origin of the numbers in `paper`, if the paper does not print them; null if it does.
     pub origin: Option<String>,
+    /// `fitted` or `predicted`; null for neither.
+    pub role: Option<Role>,
     /// The unit of its numbers; `%` for per cent, empty for a plain number.
     pub unit: String,
     /// Why the paper's numbers cannot be reproduced; null if they can.

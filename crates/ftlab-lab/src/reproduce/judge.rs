@@ -9,6 +9,7 @@ use super::document::{
     NotRunDocument, NumberVerdict, OutcomeCounts, Reproduction, RowDocument, SCHEMA_VERSION,
     SpreadDocument,
 };
+use super::errors;
 use super::library::FoundExperiment;
 use super::measure::{CONFIDENCE, Measured, Spread};
 use super::numbers::is_near;
@@ -52,6 +53,7 @@ pub fn judged(
         confidence_ratio: CONFIDENCE,
         declaration_blake3: blake3::hash(found.text.as_bytes()).to_hex().to_string(),
         verdicts: counts(&claims),
+        errors: errors::of(&claims),
         claims,
         axes: declaration.axes.iter().map(axis).collect(),
         curves: declaration.curves.iter().map(curve).collect(),
@@ -104,6 +106,7 @@ fn claimed(
         text: claim.text.clone(),
         place: claim.place.clone(),
         origin: claim.origin.clone(),
+        role: claim.role,
         unit: claim.quantity.form.unit(&metric.unit).to_owned(),
         differs_because: claim.differs.clone(),
         rows: rows.collect(),

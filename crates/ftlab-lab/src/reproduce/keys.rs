@@ -5,6 +5,7 @@ use ftlab::options::table::{
 };
 use ftlab::options::value::Raw;
 use ftlab::{choices, options};
+use serde::Serialize;
 
 /// The tables of the file, in the order of the reference.
 #[allow(dead_code, reason = "read by the reference and by tests")]
@@ -33,6 +34,18 @@ choices! {
         Ratio = "ratio",
         /// The metric, minus its value at `against`.
         Difference = "difference",
+    }
+}
+
+choices! {
+    /// What a number is for a model that was fitted.
+    #[derive(Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Role {
+        /// The model was fitted to it.
+        Fitted = "fitted",
+        /// The model predicts it.
+        Predicted = "predicted",
     }
 }
 
@@ -267,6 +280,8 @@ options! {
         /// The origin of the number, such as "another model", if the paper itself does not print
         /// one. The number in `paper` is then shown as theirs.
         origin: String = depends "the paper";
+        /// Whether the device was fitted to the number or predicts it. The errors of both are summed up apart.
+        role: Role = depends "neither";
         /// The metric of the claim.
         metric: Name = required;
         /// The case of the claim. Each axis with several values must be here, in `each` or in `mean_over`.

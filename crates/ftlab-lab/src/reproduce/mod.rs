@@ -8,6 +8,7 @@ mod cases;
 mod curve;
 mod declaration;
 mod document;
+mod errors;
 pub mod fuzz;
 mod judge;
 mod keys;

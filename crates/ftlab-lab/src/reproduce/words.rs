@@ -1,11 +1,16 @@
 //! A reproduction in words: the cells of its table, and its verdicts.
 
-use super::document::{NumberVerdict, OutcomeCounts, Reproduction, RowDocument};
+use ftlab::options::value::Value;
+
+use super::document::{ClaimDocument, NumberVerdict, OutcomeCounts, Reproduction, RowDocument};
+use super::errors::ErrorsDocument;
 use super::numbers::{PERCENT, Printed, Tolerance, signed, told};
 use crate::human::count;
 
 /// Stands for an unknown value.
 const NONE: &str = "-";
+/// Turns a ratio into per cent.
+const PERCENT_OF_ONE: f64 = 100.0;
 
 /// Formats a number of things, with a plural.
 #[must_use]
@@ -63,6 +68,13 @@ pub fn difference(
     }
 }
 
+/// Says what a claim's numbers are besides: whose, if not the paper's, and whether the device was fitted to them.
+#[must_use]
+pub fn besides(claim: &ClaimDocument) -> String {
+    let origin = claim.origin.iter().map(|by| format!("; numbers of {by}"));
+    origin.chain(claim.role.iter().map(|role| format!("; {}", role.print()))).collect()
+}
+
 /// Returns a verdict in a word or two.
 #[must_use]
 pub fn short(verdict: NumberVerdict) -> &'static str {
@@ -83,6 +95,25 @@ pub fn long(verdict: NumberVerdict) -> &'static str {
         NumberVerdict::OutOfTolerance => "out of tolerance",
         NumberVerdict::NotRun => "not run",
     }
+}
+
+/// Describes the errors of the numbers with each role.
+#[must_use]
+pub fn error_lines(document: &Reproduction) -> Vec<String> {
+    let line = |errors: &ErrorsDocument| {
+        let far = match errors.beyond_factor_2 {
+            0 => "none beyond a factor of 2".to_owned(),
+            far => format!("{far} beyond a factor of 2"),
+        };
+        format!(
+            "{} {}: median error {:.0} %, {far}, largest factor {:.2}",
+            several(errors.numbers, "number"),
+            errors.role.print(),
+            errors.median_ratio * PERCENT_OF_ONE,
+            errors.largest_factor
+        )
+    };
+    document.errors.iter().map(line).collect()
 }
 
 /// Describes how many numbers have each verdict.

@@ -16,7 +16,7 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockOptions;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
-use crate::host::{Copies, DramRateOptions, StreamMap};
+use crate::host::{Copies, DramRateOptions, StreamMap, WritePacingOptions};
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
 use crate::nand::{DrawOptions, FaultOptions, ProgramUnit};
@@ -133,7 +133,7 @@ options! {
 options! {
     /// The controller's processor: its time for each task, besides taking up commands
     /// (`host.command_time`). By default nothing waits for it.
-    pub struct FirmwareOptions at "firmware" {
+    pub struct FirmwareOptions at "firmware" with { pacing: WritePacingOptions } {
         /// Cores. Any free one takes up a command; all other tasks are done by one core at a time, in turn.
         cores: u32 = "1", in "1"..="64", unit "cores",
             source "default: one processor does everything; Lu et al. 2018",
@@ -438,6 +438,10 @@ options! {
         /// read begins in its suspension, and it is not suspended again.
         suspend_time: Option<Nanos> = "none", in "0ns"..="10s",
             source "default: suspend_limit and suspend_reads are limits enough",
+            applies_with "scheduler.suspend" not "none";
+        /// The least time that an operation must have left to be suspended. One that ends earlier is waited for.
+        suspend_rest: Nanos = "0ns", in "0ns"..="100ms",
+            source "default: whenever a read then comes earlier; firmware may not bother near the end of an operation",
             applies_with "scheduler.suspend" not "none";
         /// Whether a bus that becomes free first transfers the data that waits in the dies, and begins new commands
         /// only when there is none, whatever their rank. This empties dies early, but lets them idle: one that could

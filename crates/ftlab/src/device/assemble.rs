@@ -35,7 +35,7 @@ use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
 use crate::host::{
     Coalescing, CompletionSetup, Copies, DramSetup, FrontEnd, FrontEndSetup, Intake, LinkSetup,
-    ProcessorSetup, Queues, StreamMap, Wire,
+    ProcessorSetup, Queues, StreamMap, Wire, WritePacingOptions, WritePacingSetup,
 };
 use crate::nand::timing::{Bus, OneBit, Prices};
 use crate::nand::{
@@ -137,6 +137,7 @@ impl DeviceSetup {
                     reads: options.scheduler.suspend_reads,
                     of: options.scheduler.suspend_of,
                     longest: options.scheduler.suspend_time,
+                    rest: options.scheduler.suspend_rest,
                 },
                 scheduler: options.scheduler.policy.build(&of_flash),
                 prior: ftl.cost.prior(),
@@ -312,7 +313,9 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
     let dram = dram(options);
     let host_memory =
         options.ftl.mapping.policy.on_flash().and_then(DftlOptions::host_memory_latency);
+    let pacing = pacing(options);
     let delays = !processor.is_free()
+        || pacing.is_some()
         || link.is_some()
         || dram.is_some()
         || host_memory.is_some()
@@ -326,6 +329,7 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
         link,
         dram,
         host_memory,
+        pacing,
         completions,
     });
     HostSetup { queues, front_end }
@@ -343,6 +347,13 @@ fn dram(options: &Options) -> Option<DramSetup> {
     let rate = options.controller.dram.bandwidth;
     let rate = rate.filter(|_| options.ftl.mapping.policy.translates())?;
     Some(DramSetup { rate, codeword: options.nand.codeword })
+}
+
+/// Requests with physical addresses are never held back.
+fn pacing(options: &Options) -> Option<WritePacingSetup> {
+    let WritePacingOptions { program, copy, burst } = options.firmware.pacing;
+    let program = program.filter(|_| options.ftl.mapping.policy.translates())?;
+    Some(WritePacingSetup { program, copy, burst })
 }
 
 fn completions(host: &HostOptions) -> CompletionSetup {

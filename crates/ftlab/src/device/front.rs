@@ -7,8 +7,8 @@ use crate::device::base::Base;
 use crate::device::desk::Desk;
 use crate::device::write::{Writes, start};
 use crate::engine::skills;
-use crate::ftl::Kernel;
-use crate::host::{Crossing, FrontEndBusy, FrontEvent, ProcessorJob, QueueId};
+use crate::ftl::{Ftl, Kernel};
+use crate::host::{Crossing, FrontEndBusy, FrontEvent, ProcessorJob, QueueId, Victims};
 use crate::scheduler::{CommandId, Probe, ServiceId};
 use crate::units::{Nanos, RequestId, SimTime};
 use crate::verify::Canary;
@@ -72,7 +72,26 @@ fn take_in(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Co
     {
         return;
     }
+    pace(id, writes, on);
+}
+
+/// A command has passed the processor: writes may be held back.
+fn pace(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Contents>) {
+    if let Some(front) = &mut on.desk.front {
+        let victims = || victims(&on.kernel.ftl);
+        let request = on.desk.intake.get(id).request();
+        if let Some(at) = front.pace(on.kernel.now, id, request, victims) {
+            on.desk.intake.breakdown_mut(id).admission += at - on.kernel.now;
+            return;
+        }
+    }
     start_late(id, writes, on);
+}
+
+/// What was collected so far.
+fn victims(ftl: &Ftl) -> Victims {
+    let counts = ftl.counts();
+    Victims { room: counts.victims_room(ftl.blocks()), valid: counts.gc_victim_valid }
 }
 
 /// Starts a command that has passed the front end.
@@ -107,6 +126,7 @@ pub(in crate::device) fn step_front(
             on.on_the_way(id, Desk::complete);
         }
         Some(FrontEvent::EntriesCame(what)) => writes.entries_came(what, on),
+        Some(FrontEvent::CameIn(id)) => start_late(id, writes, on),
         Some(FrontEvent::Crossed(crossing)) => return crossed(crossing, writes, on),
         Some(FrontEvent::Processed(job, took)) => processed(job, took, writes, on),
         None => {}
@@ -141,7 +161,7 @@ fn processed(
         ProcessorJob::TakeUp(id) => bring(id, writes, on),
         ProcessorJob::TakeIn(id) => {
             on.desk.intake.breakdown_mut(id).front_end += took;
-            start_late(id, writes, on);
+            pace(id, writes, on);
         }
         ProcessorJob::Answer(id) => {
             on.desk.intake.breakdown_mut(id).front_end += took;

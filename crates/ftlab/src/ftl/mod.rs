@@ -137,6 +137,16 @@ counters! {
     }
 }
 
+impl FtlCounts {
+    /// Pages that the collected blocks could hold.
+    #[must_use]
+    pub fn victims_room(&self, blocks: &Blocks) -> u64 {
+        let folds = self.by_purpose[Purpose::Fold as usize].runs;
+        (self.gc_runs - folds) * u64::from(blocks.units_per_block())
+            + folds * u64::from(blocks.slc_units())
+    }
+}
+
 /// The blocks that each plane of a device that can fail sets aside: one for an erase that fails,
 /// and its share of what the write buffer may hold at the end of life.
 fn kept_back(geometry: &Geometry, drain_pages: u32, shrinks: bool) -> u32 {

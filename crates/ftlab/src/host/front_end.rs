@@ -10,6 +10,7 @@ use super::completions::{CompletionSetup, Completions};
 use super::dram::{Crossing, Dram, DramSetup};
 use super::host_memory::{HostMemory, HostRead, HostReader};
 use super::link::{Link, LinkSetup, Parcel};
+use super::pacing::{Victims, WritePacing, WritePacingSetup};
 use super::passage::earlier;
 use super::processor::{Processor, ProcessorJob, ProcessorSetup, data_of};
 use super::{Intake, Op, QueueId, QueueSet, Request};
@@ -38,6 +39,8 @@ pub struct FrontEndSetup {
     pub dram: Option<DramSetup>,
     /// How long a read of the host's memory takes, or `None` if the controller keeps nothing there.
     pub host_memory: Option<Nanos>,
+    /// How writes are spread over time, if they are.
+    pub pacing: Option<WritePacingSetup>,
     /// The costs of completions.
     pub completions: CompletionSetup,
 }
@@ -60,6 +63,8 @@ pub struct FrontEnd {
     dram: Option<Dram>,
     /// Entries of the map on their way from the host's memory.
     host_memory: Option<HostMemory>,
+    /// Writes that are held back.
+    pacing: Option<WritePacing>,
     /// Completions on their way, or `None` if the host sees them at once.
     completions: Option<Completions>,
     /// The request of the device itself, if there is one. Nobody hears of its end.
@@ -96,6 +101,8 @@ pub enum FrontEvent {
     EntriesCame(HostRead),
     /// Data has crossed the DRAM.
     Crossed(Crossing),
+    /// A write that was held back comes in.
+    CameIn(RequestId),
     /// The processor has finished a job, this long after it was asked to do it.
     Processed(ProcessorJob, Nanos),
 }
@@ -105,6 +112,12 @@ impl FrontEnd {
     #[must_use]
     pub fn spends_time(&self) -> bool {
         !self.processor.is_free()
+    }
+
+    /// Whether its processor takes time between the buffer and the flash.
+    #[must_use]
+    pub fn delays_programs(&self) -> bool {
+        self.processor.delays_programs()
     }
 
     /// How long its parts have been in use until now.
@@ -154,6 +167,7 @@ impl FrontEnd {
             link: setup.link.map(Link::new),
             dram: setup.dram.map(Dram::new),
             host_memory: setup.host_memory.map(HostMemory::new),
+            pacing: setup.pacing.map(WritePacing::new),
             completions: Some(setup.completions)
                 .filter(|completions| !completions.is_free())
                 .map(|completions| Completions::new(completions, setup.queues)),
@@ -175,6 +189,7 @@ impl FrontEnd {
             link: _,
             dram: _,
             host_memory: _,
+            pacing: _,
             completions: _,
             own: _,
             next: _,
@@ -287,6 +302,20 @@ impl FrontEnd {
         Some(at)
     }
 
+    /// Spreads writes over time. Returns when this one comes in, or `None` if at once.
+    pub fn pace(
+        &mut self,
+        now: SimTime,
+        id: RequestId,
+        request: &Request,
+        victims: impl FnOnce() -> Victims,
+    ) -> Option<SimTime> {
+        let pacing = self.pacing.as_mut().filter(|_| request.op == Op::Write)?;
+        let at = pacing.admit(now, id, data_of(request), victims())?;
+        self.next = earlier(self.next, Some(at));
+        Some(at)
+    }
+
     /// Moves codewords between DRAM and the flash. Returns when that is done, or `None` if it takes no time.
     pub fn cross_for_flash(
         &mut self,
@@ -384,6 +413,9 @@ impl FrontEnd {
         if let Some(memory) = &self.host_memory {
             next = earlier(next, memory.next_time());
         }
+        if let Some(pacing) = &self.pacing {
+            next = earlier(next, pacing.next_time());
+        }
         if let Some(completions) = &self.completions {
             next = earlier(next, completions.next_time());
         }
@@ -420,6 +452,9 @@ impl FrontEnd {
         }
         if let Some(crossing) = self.dram.as_mut().and_then(|dram| dram.arrived(now)) {
             return Some(FrontEvent::Crossed(crossing));
+        }
+        if let Some(id) = self.pacing.as_mut().and_then(|pacing| pacing.came_in(now)) {
+            return Some(FrontEvent::CameIn(id));
         }
         if let Some(completions) = &mut self.completions {
             if let Some(id) = completions.posted(now) {

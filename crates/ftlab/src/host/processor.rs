@@ -64,6 +64,13 @@ impl ProcessorSetup {
         times.iter().all(|&time| time == Nanos::ZERO) && copies.is_none() && !waits
     }
 
+    /// Whether programs wait until it hands them out, or it waits for them.
+    #[must_use]
+    pub fn delays_programs(&self) -> bool {
+        let copies_pages = matches!(self.copies, Some((Copies::PageBuffer, _)));
+        self.page > Nanos::ZERO || self.waits || copies_pages
+    }
+
     fn copying(&self, which: Copies, data: Bytes) -> Nanos {
         match self.copies {
             Some((copies, rate)) if copies == which => rate.time_for(data),
@@ -142,6 +149,10 @@ impl Processor {
     /// Whether it never makes anything wait.
     pub fn is_free(&self) -> bool {
         self.setup.is_free()
+    }
+
+    pub fn delays_programs(&self) -> bool {
+        self.setup.delays_programs()
     }
 
     pub fn new(setup: ProcessorSetup) -> Processor {

@@ -54,6 +54,8 @@ pub struct PauseRule {
     pub of: PausedFor,
     /// For how long an operation may be held up, before no further read may hold it up. `None` for any time.
     pub longest: Option<Nanos>,
+    /// The least time that an operation must have left.
+    pub rest: Nanos,
 }
 
 impl PauseRule {
@@ -64,6 +66,7 @@ impl PauseRule {
         reads: 0,
         of: PausedFor::Everybody,
         longest: None,
+        rest: Nanos::ZERO,
     };
 
     /// Whether the current operation of the cells may be suspended.
@@ -82,6 +85,11 @@ impl PauseRule {
             PausedFor::Device => is_own,
             PausedFor::Host => !is_own,
         }
+    }
+
+    /// Whether it is worth suspending an operation with so much time left. Suspending itself takes `cost`.
+    pub(super) fn is_worth_it(&self, left: Nanos, cost: Nanos) -> bool {
+        left > cost && left >= self.rest
     }
 
     /// Whether an operation that was held up for this long may be held up further.

@@ -118,10 +118,7 @@ fn rated_over(host: &HostStats, duration: Nanos) -> Option<Nanos> {
 fn gc(counters: &DeviceCounters, blocks: &Blocks) -> Gc {
     let ftl = &counters.ftl;
     let mean = |sum: u64| ratio(sum as f64, ftl.gc_runs as f64);
-    let folds = ftl.by_purpose[Purpose::Fold as usize].runs;
-    let room = (ftl.gc_runs - folds) * u64::from(blocks.units_per_block())
-        + folds * u64::from(blocks.slc_units());
-    let (valid, units) = (mean(ftl.gc_victim_valid), mean(room));
+    let (valid, units) = (mean(ftl.gc_victim_valid), mean(ftl.victims_room(blocks)));
     let erases = |origin| counters.commands[origin as usize][Kind::Erase as usize];
     Gc {
         counts: *ftl,

@@ -67,6 +67,8 @@ const DEVICES: &[&[&str]] = &[
         "controller.ecc.codeword=20us",
         "nand.timing.policy=ispp",
     ],
+    // Writes that are spread over time.
+    &["firmware.pacing.program=20MB/s", "firmware.pacing.copy=20MB/s"],
     // The host runs ahead of collection, to the last block that it may take.
     &["cache.policy=none", "ftl.gc.start=3", "ftl.gc.stop=5", "ftl.gc.host_lead=4000000"],
     &["ftl.gc.start=4", "ftl.gc.stop=5", "ftl.gc.preemptible=on", "ftl.gc.copies_per_write=1"],

@@ -47,6 +47,9 @@ fn capacities_are_those_of_the_names() {
         ("tlc-1t", 1_000_000_000_000),
         ("qlc-1t", 1_000_000_000_000),
         ("qlc-2t", 2_000_000_000_000),
+        ("pm9a3-960g", 960_197_124_096),
+        ("p5520-1.92t", 1_920_383_410_176),
+        ("7450-max-800g", 800_166_076_416),
     ];
     for (name, bytes) in promised {
         let config = load(name);

@@ -17,7 +17,9 @@ use super::library::FoundExperiment;
 use super::map;
 use super::measure::Measured;
 use super::numbers::{PERCENT, Tolerance, printed, told};
-use super::words::{difference, fewer_seeds, long, not_run, ours, seeds, verdict_line};
+use super::words::{
+    besides, difference, error_lines, fewer_seeds, long, not_run, ours, seeds, verdict_line,
+};
 use crate::failure::Failure;
 use crate::page::{HtmlPage, licence, made_by};
 
@@ -51,6 +53,7 @@ pub fn of(
         p { (document.paper) @if let Some(doi) = &document.doi { ", doi " (doi) } }
         p { (document.summary) }
         p.verdict { (verdict_line(document)) }
+        @for line in error_lines(document) { p.verdict { (line) } }
         @if let Some(note) = fewer_seeds(document) { p.verdict { (note) } }
         @if let Some(note) = not_run(document) { p.verdict { (note) } }
         (numbers(document))
@@ -102,7 +105,7 @@ fn claimed(claim: &ClaimDocument) -> Markup {
     html! {
         tbody data-claim=(claim.id) {
             tr.claim { th colspan="7" scope="rowgroup" {
-                (claim.text) " " span.small { (claim.place) @if let Some(origin) = &claim.origin { "; numbers of " (origin) } }
+                (claim.text) " " span.small { (claim.place) (besides(claim)) }
                 @if let Some(reason) = &claim.differs_because {
                     p.small { "Declared to differ: " (reason) }
                 }

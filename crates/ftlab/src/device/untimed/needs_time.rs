@@ -42,8 +42,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             (triggers.preemptible, "its collection yields to other commands of a die"),
             (self.base.kernel.flash.has_deadlines(), "its commands have deadlines"),
             (
-                self.base.desk.front.as_ref().is_some_and(|front| front.spends_time()),
-                "its processor takes time",
+                self.base.desk.front.as_ref().is_some_and(|front| front.delays_programs()),
+                "its processor takes time to hand out programs",
             ),
             (self.base.end_of_life.is_some(), "it has reached the end of its life"),
         ];

@@ -65,7 +65,7 @@ impl<P: Probe> Dispatcher<P> {
         // A suspended operation goes on with a new pulse, so pulses are counted from when the cells began.
         let at = now + costs.until_pulse_ends(is_erase, now - station.cells_from);
         let left = station.cells_until.saturating_since(at);
-        if left <= cost {
+        if !self.array.rules.pause.is_worth_it(left, cost) {
             return;
         }
         let Some(first) = station.in_cells.take() else { return };

@@ -111,6 +111,7 @@ devices! {
     ];
     slc_dynamic: ["ftl.slc_cache.policy=dynamic"];
     slc_hybrid: ["ftl.slc_cache.policy=hybrid", "ftl.slc_cache.blocks=12"];
+    processor: ["cache.policy=fifo", "host.command_time=2us", "firmware.unit=1us", "firmware.pacing.program=100MB/s"];
     buffer_none: ["cache.policy=none"];
     buffer_fifo: ["cache.policy=fifo"];
     buffer_cflru: ["cache.policy=cflru"];
