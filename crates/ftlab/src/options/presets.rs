@@ -20,7 +20,8 @@ macro_rules! presets {
     };
 }
 
-/// All device presets: a toy, real parts from the smallest cell up, then the machines of papers.
+/// All device presets: a toy, real parts from the smallest cell up, drives that were sold, then the
+/// machines of papers.
 #[must_use]
 pub const fn devices() -> &'static [Preset] {
     presets![
@@ -34,6 +35,11 @@ pub const fn devices() -> &'static [Preset] {
         "tlc-1t",
         "qlc-1t",
         "qlc-2t",
+        "970-evo-plus-500g",
+        "980-1t",
+        "660p-1t",
+        "850-pro-256g",
+        "sz985-800g",
         "mqsim",
         "rw-scheduler",
         "channel-management",
