@@ -156,10 +156,11 @@ fn sources(file: &File, problems: &mut Vec<String>) {
         let number = line.split_once(" = ").is_some_and(|(_, value)| {
             value.trim_start_matches(['"', '[', ' ']).starts_with(|c: char| c.is_ascii_digit())
         });
-        // One die per chip and the page size are choices explained by their defaults.
+        // One die per chip and the page size are choices explained by their defaults; a name may begin with a digit.
         let explained = line.contains('#') || above.starts_with('#');
-        let default = line.starts_with("dies_per_chip = 1") || line.starts_with("unit = ");
-        if number && !explained && !default {
+        let exempt = ["dies_per_chip = 1", "unit = ", "name = "];
+        let exempt = exempt.iter().any(|start| line.starts_with(start));
+        if number && !explained && !exempt {
             problems.push(format!(
                 "{}:{}: say in a comment which source gives the number, or that it is assumed",
                 file.path,

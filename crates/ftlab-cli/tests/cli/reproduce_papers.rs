@@ -16,6 +16,8 @@ fn the_papers_are_listed() {
     let expected = [
         ("agcr", 3),
         ("channel-management", 1),
+        ("drives", 1),
+        ("drives-behind", 1),
         ("five-ideas", 10),
         ("openssd-ftl", 1),
         ("prlru", 3),

@@ -14,6 +14,7 @@ mod cost_model;
 mod decoding;
 mod determinism;
 mod dram;
+mod drives;
 mod energy;
 mod failures;
 mod firmware;
