@@ -9,6 +9,10 @@ use crate::units::{Bytes, BytesPerSec, Nanos};
 
 /// Flash beyond what the host sees of a drive without other figures: it sells GiB as GB.
 const LEAST_SPARE: f64 = 0.07;
+/// Blocks of a plane that are free or open.
+const LEAST_FREE: f64 = 5.0;
+/// The most mapping units that the simulator counts.
+const MOST_UNITS: f64 = 2_147_000_000.0;
 /// A link carries this share of its rate at most, by what data sheets say.
 const NEAR: f64 = 0.95;
 /// What figures may be off without a doubt.
@@ -221,7 +225,7 @@ impl Work<'_> {
         );
         self.time("nand.timing.erase", part.erase_us, part.name);
         self.text("host.link.interface", &sheet.interface.print(), "data sheet");
-        self.text("ftl.mapping.unit", "4KiB", "assumed: drives map the page of file systems");
+        self.unit();
         for path in [
             "nand.multi_plane.program",
             "nand.multi_plane.erase",
@@ -232,6 +236,30 @@ impl Work<'_> {
         }
         self.text("nand.multi_plane.address", "same-page", "assumed");
         self.text("nand.multi_plane.gap", &time(GAP_US).print(), "assumed: tDBSY of ONFI");
+    }
+
+    /// Drives map the page of file systems, unless there are too many.
+    fn unit(&mut self) {
+        let part = self.forms.part;
+        let mut unit = SMALL;
+        while self.forms.dies * part.die_bytes() / unit > MOST_UNITS && unit < f64::from(part.page)
+        {
+            unit *= 2.0;
+        }
+        let text = Bytes(unit as u64).print();
+        if unit == SMALL {
+            self.text("ftl.mapping.unit", &text, "assumed: drives map the page of file systems");
+            return;
+        }
+        self.doubts.push(format!(
+            "the map has units of {text}, as the simulator counts no more: random writes of 4 KiB are then slower than the \
+             closed form"
+        ));
+        self.text(
+            "ftl.mapping.unit",
+            &text,
+            "the least that the simulator counts for so much flash",
+        );
     }
 
     fn buses(&mut self) {
@@ -438,8 +466,12 @@ impl Work<'_> {
             }
             self.forms.blocks = wanted.min(f64::from(part.blocks));
         } else if self.forms.dies == 1.0 {
-            self.forms.blocks =
-                self.forms.blocks_for(self.forms.amplification()).min(self.forms.blocks).round();
+            let needed = (self.forms.data_blocks() * (1.0 + LEAST_SPARE)).ceil() + LEAST_FREE;
+            self.forms.blocks = needed.min(self.forms.blocks);
+            why = format!(
+                "assumed: what holds {} and some to spare, of one die",
+                self.sheet.capacity
+            );
         }
         let raw = self.forms.dies * f64::from(part.planes) * self.forms.blocks * part.block_bytes();
         self.set("nand.blocks_per_plane", self.forms.blocks, why);

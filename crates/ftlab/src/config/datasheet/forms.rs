@@ -126,7 +126,8 @@ impl Forms {
     }
 
     /// Blocks of data of a plane.
-    fn data_blocks(&self) -> f64 {
+    #[must_use]
+    pub fn data_blocks(&self) -> f64 {
         self.capacity / (self.dies * self.planes() * self.part.block_bytes())
     }
 

@@ -114,7 +114,7 @@ fn contradictions_are_told() {
         ),
         (Sheet { random_write: Some(1e6), ..sheet() }, "more than the flash programs"),
         (Sheet { random_read: Some(3e6), ..sheet() }, "more than pcie-4x4 carries"),
-        (Sheet { write: rate(6_900), ..sheet() }, "SLC cache"),
+        (Sheet { write: rate(6_900), part: Part::named("tlc-96"), ..sheet() }, "SLC cache"),
         (Sheet { read_latency: Some(Nanos(3_000)), ..sheet() }, "no time to sense"),
         (Sheet { write_latency: Some(Nanos(1_000)), ..sheet() }, "shorter than command and link"),
         (Sheet { write: rate(1_500), write_cached: rate(1_000), ..sheet() }, "swap them"),

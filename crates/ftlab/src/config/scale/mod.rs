@@ -325,13 +325,6 @@ impl Scaled {
     pub fn text(&self) -> String {
         told::text(self)
     }
-
-    /// Whether its text yields the device again.
-    #[must_use]
-    pub fn is_told_by(&self, text: &str) -> bool {
-        Config::load(&[Layer::file("scaled", text)])
-            .is_ok_and(|config| config.values() == self.config.values())
-    }
 }
 
 #[cfg(test)]

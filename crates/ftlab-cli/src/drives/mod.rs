@@ -1,5 +1,7 @@
 //! `ftlab device scale|from-datasheet`: devices that are written as files.
 
+mod measured;
+
 use std::io::Write;
 
 use ftlab::config::Config;
@@ -66,16 +68,25 @@ pub fn guessed(args: &SheetArgs, out: &mut dyn Write) -> Result<(), Failure> {
     write(&guess.text(), &args.output, out)?;
     guess.doubts.iter().for_each(|doubt| say!("warning: {}.", with_flags(doubt)));
     let Some(path) = &args.output.output else { return Ok(()) };
-    print(&guess, out)?;
+    let figures: Vec<&'static str> = guess.rows.iter().map(|row| row.figure).collect();
+    let measured = args.measure.then(|| measured::measure(&guess.config, &figures)).transpose()?;
+    print(&guess, measured.as_deref(), out)?;
     let shown = path.display();
     writeln!(out, "{shown}: a first guess. Each line says how it follows, or that it is assumed.")?;
     Ok(())
 }
 
-fn print(guess: &Guess, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut lines = table(&["figure", "data sheet", "closed form", "of"]);
-    for row in &guess.rows {
-        lines.add_row([row.figure, row.asked.as_deref().unwrap_or("-"), &row.given, &row.form]);
+fn print(
+    guess: &Guess,
+    measured: Option<&[Option<String>]>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let last = if measured.is_some() { "measured" } else { "of" };
+    let mut lines = table(&["figure", "data sheet", "closed form", last]);
+    for (at, row) in guess.rows.iter().enumerate() {
+        let asked = row.asked.as_deref().unwrap_or("-");
+        let last = measured.map_or(&*row.form, |all| all[at].as_deref().unwrap_or("-"));
+        lines.add_row([row.figure, asked, &row.given, last]);
     }
     Ok(show(lines, out)?)
 }
