@@ -82,7 +82,8 @@ fn shape(sheet: &Sheet, part: &'static Part) -> Result<Forms, String> {
     if wanted > MOST_DIES {
         return Err(format!(
             "{} would need {wanted} dies of {}\n  remedy: set `capacity` to what the drive has",
-            sheet.capacity, part.name
+            sheet.sold(),
+            part.name
         ));
     }
     let dies = f64::from((wanted as u32).next_power_of_two());
@@ -186,7 +187,7 @@ impl Work<'_> {
         let described = format!(
             "{} drive, {}: {} dies of {} guessed",
             sheet.cell.print().to_uppercase(),
-            sheet.capacity,
+            sheet.sold(),
             forms.dies,
             part.name
         );
@@ -206,7 +207,7 @@ impl Work<'_> {
             "{} dies of {:.1} GB hold {} and at least {:.0} % to spare, in twos",
             forms.dies,
             part.die_bytes() / 1e9,
-            sheet.capacity,
+            sheet.sold(),
             LEAST_SPARE * 100.0
         );
         self.set("nand.chips_per_channel", chips, why);
@@ -480,7 +481,7 @@ impl Work<'_> {
         self.set(
             "ftl.over_provisioning",
             share.to_toml(),
-            format!("{:.1} GB of flash, of which the host sees {}", raw / 1e9, self.sheet.capacity),
+            format!("{:.1} GB of flash, of which the host sees {}", raw / 1e9, self.sheet.sold()),
         );
         Ok(())
     }
@@ -561,7 +562,7 @@ impl Work<'_> {
             ),
         };
         let cycles = (written * amplification / raw).ceil().clamp(1.0, 1e7);
-        if cycles > part.cycles() * FAR {
+        if cycles > part.cycles() * FAR * FAR {
             self.doubts.push(format!(
                 "`endurance` takes {cycles:.0} cycles of each block, where {} cells endure about {:.0}",
                 self.sheet.cell.print().to_uppercase(),
@@ -577,6 +578,6 @@ impl Work<'_> {
 
     fn written(&mut self) {
         let capacity = self.sheet.capacity;
-        self.text("ftl.capacity", &capacity.print(), "data sheet");
+        self.text("ftl.capacity", &capacity.print(), format!("data sheet: {}", self.sheet.sold()));
     }
 }

@@ -131,7 +131,7 @@ impl Forms {
         self.capacity / (self.dies * self.planes() * self.part.block_bytes())
     }
 
-    /// Write amplification of uniform random writes: of a plane's blocks one is free, and two are half full.
+    /// Write amplification of uniform random writes: of a plane's blocks one is free, and two are open.
     #[must_use]
     pub fn amplification(&self) -> f64 {
         let share = self.data_blocks() / (self.blocks - FREE_BLOCKS);
@@ -278,8 +278,8 @@ impl Forms {
     }
 }
 
-/// Blocks of a plane that hold no data in the steady state: one is free, and two are half full.
-const FREE_BLOCKS: f64 = 2.0;
+/// Blocks of a plane that hold no data in the steady state: one is free, and two are open.
+const FREE_BLOCKS: f64 = 3.0;
 /// Days of a year.
 pub const DAYS: f64 = 365.0;
 /// Write amplification of the loads that client drives are rated for.

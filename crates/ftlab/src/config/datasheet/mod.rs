@@ -51,6 +51,15 @@ pub struct Sheet {
     pub write_cached: Option<BytesPerSec>,
 }
 
+impl Sheet {
+    /// The capacity as it is sold.
+    fn sold(&self) -> String {
+        let gigabytes = self.capacity.0 as f64 / 1e9;
+        let text = format!("{gigabytes:.3}");
+        format!("{} GB", text.trim_end_matches('0').trim_end_matches('.'))
+    }
+}
+
 /// What a drive endures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Endurance {
@@ -125,7 +134,7 @@ impl Guess {
     /// The device as a file.
     #[must_use]
     pub fn text(&self) -> String {
-        let Sheet { name, capacity, interface: _, .. } = &self.sheet;
+        let (name, capacity) = (&self.sheet.name, self.sheet.sold());
         let mut text = format!(
             "# {name}, {capacity}: a first guess from a data sheet, by ftlab device from-datasheet.\n#\n\
              # Each line says how its value follows from the figures below, or that it is assumed. Replace what you know\n\

@@ -20,8 +20,14 @@ pub(super) fn text(scaled: &Scaled) -> String {
     kept(config).iter().for_each(|line| paragraph(&mut text, "- ", line));
     text += "#\n# What it can't keep\n";
     lost(scaled).iter().for_each(|line| paragraph(&mut text, "- ", line));
-    text += "#\n# Lines without a comment of what they were are as in the whole device: after the place that set them comes \
-             the comment there.\n\n";
+    text += "#\n";
+    paragraph(
+        &mut text,
+        "",
+        "Lines without a comment of what they were are as in the whole device: after the place that set them comes the comment \
+         there.",
+    );
+    text.push('\n');
     text + &config.show_as(|path| line(scaled, path))
 }
 
