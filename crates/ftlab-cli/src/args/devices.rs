@@ -100,7 +100,7 @@ pub struct SheetArgs {
     /// The rate of sequential writes into the SLC cache.
     #[arg(long, value_name = "RATE", value_parser = parsed::<BytesPerSec>, help_heading = "Figures")]
     pub write_cached: Option<BytesPerSec>,
-    /// Also simulate the device, scaled down to about 8 GB, and print what it does beside the closed forms.
+    /// Also simulate the device, scaled down to about 32 GB, and print what it does beside the closed forms.
     #[arg(long, requires = "output")]
     pub measure: bool,
     #[command(flatten)]
