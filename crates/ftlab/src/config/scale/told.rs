@@ -98,7 +98,7 @@ fn lost(scaled: &Scaled) -> Vec<String> {
     if old.nand.pages_per_block != new.nand.pages_per_block {
         lost.push(format!(
             "Latencies behind a single erase: it takes {} in place of {}, as many times more often. The worst latencies \
-             are lower. The copies of a block are fewer, too, so collection comes in shorter turns.",
+             are lower. The copies of a block are fewer, too, so collection comes in shorter turns. If erasing is now faster than programming, a warning says so.",
             new.nand.timing.erase, old.nand.timing.erase
         ));
         lost.push(
