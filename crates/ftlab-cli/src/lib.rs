@@ -15,6 +15,7 @@ mod compare;
 #[cfg(target_os = "linux")]
 mod ctl;
 mod device;
+mod drives;
 mod failure;
 mod figure;
 mod health;
@@ -98,6 +99,8 @@ fn carry_out(command: &MainCommand, out: &mut dyn Write) -> Result<(), Failure> 
         MainCommand::Device(DeviceCommand::Save(args)) => saved::save(args, out),
         MainCommand::Device(DeviceCommand::Show(args)) => saved::show(args, out),
         MainCommand::Device(DeviceCommand::Load(args)) => saved::load(args, out),
+        MainCommand::Device(DeviceCommand::Scale(args)) => drives::scaled(args, out),
+        MainCommand::Device(DeviceCommand::FromDatasheet(args)) => drives::guessed(args, out),
         MainCommand::Completions { shell } => manual::completions(*shell, out),
         MainCommand::Man { command } => manual::page(command, out),
     }

@@ -82,7 +82,7 @@ impl Node for NoOptions {
         NoOptions
     }
 
-    fn write(&self, _printer: &mut Printer<'_>) {}
+    fn write(&self, _printer: &mut Printer) {}
 }
 
 impl PolicyInfo {
@@ -243,7 +243,7 @@ macro_rules! seam {
                 reader.of_policy(chosen, readers[chosen.index])
             }
 
-            fn write(&self, printer: &mut $crate::options::show::Printer<'_>) {
+            fn write(&self, printer: &mut $crate::options::show::Printer) {
                 printer.policy($key, self.name());
                 match self {
                     $(Self::$Variant(options) => {

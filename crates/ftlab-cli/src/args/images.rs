@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::devices::{ScaleArgs, SheetArgs};
 use super::seed;
 
 /// `ftlab device`.
@@ -17,6 +18,10 @@ pub enum DeviceCommand {
     /// Check that a device can load an image, and list the policies that continue and those that
     /// start afresh. With -o, save the loaded device.
     Load(LoadImageArgs),
+    /// Write a device file with a part of the flash: as many channels, dies and planes, and as much write amplification.
+    Scale(ScaleArgs),
+    /// Write a first guess of a device from what the data sheet of a drive says, with the derivation of each number.
+    FromDatasheet(Box<SheetArgs>),
 }
 
 /// `ftlab device save`.

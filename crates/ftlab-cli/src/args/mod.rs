@@ -1,5 +1,6 @@
 //! The command line: its arguments and help texts.
 
+mod devices;
 mod figure;
 mod images;
 mod load;
@@ -20,6 +21,7 @@ use ftlab_lab::result::{Folder, ResultTarget};
 use ftlab_lab::timeline::When;
 use ftlab_workload::trace::Format;
 
+pub use self::devices::{DeviceFileArgs, Endured, ScaleArgs, SheetArgs};
 pub use self::figure::FigureArgs;
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::LoadArgs;
@@ -93,7 +95,8 @@ pub enum MainCommand {
     /// Check a device configuration, or print it in full.
     #[command(subcommand)]
     Config(ConfigCommand),
-    /// Save a device with its whole history to a file, or load it.
+    /// Save a device with its whole history to a file, or load it; or write a device file: a smaller device, or a drive
+    /// from its data sheet.
     #[command(subcommand)]
     Device(DeviceCommand),
     /// Print a shell script that completes this command line.

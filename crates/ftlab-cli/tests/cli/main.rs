@@ -6,6 +6,7 @@ mod common;
 mod compare;
 mod compare_pasts;
 mod device;
+mod drives;
 mod figure;
 mod fio_json;
 mod hostile;

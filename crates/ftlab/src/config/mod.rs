@@ -8,6 +8,7 @@
 mod abilities;
 mod check;
 mod cost;
+pub mod datasheet;
 mod dram;
 mod explain;
 #[doc(hidden)]
@@ -16,6 +17,7 @@ mod link;
 mod options;
 mod power;
 mod resolve;
+pub mod scale;
 mod stack;
 mod usual;
 
@@ -41,6 +43,7 @@ use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::options::Node;
 use crate::options::reader::{self, LayerReader};
 use crate::options::show::Printer;
+pub use crate::options::show::Shown;
 use crate::shape::{FlashGeometry, Shape};
 use crate::shape::{Shares, StripeOrder};
 
@@ -100,6 +103,15 @@ impl Config {
         self.origins.get(path)
     }
 
+    /// The comment on the line that sets an option.
+    #[must_use]
+    pub fn comment(&self, path: &str) -> Option<&str> {
+        match self.origin(path)? {
+            ValueOrigin::Layer { label, line: Some(line) } => self.texts.comment(label, *line),
+            _ => None,
+        }
+    }
+
     /// Whether the text labelled `above` builds on the one labelled `label`, directly or indirectly.
     #[must_use]
     pub fn builds_on(&self, above: &str, label: &str) -> bool {
@@ -148,20 +160,36 @@ impl Config {
     /// a comment on the files that build on each other. Loading the text yields the same options.
     #[must_use]
     pub fn show(&self) -> String {
-        self.texts.told() + &self.print(Some(&self.origins))
+        let origin = |path: &str| match self.origins.get(path) {
+            Some(origin) => Shown::With(origin.to_string()),
+            None => Shown::Bare,
+        };
+        self.texts.told() + &self.show_as(origin)
     }
 
     /// The whole config as TOML without comments: equal options yield equal texts. Hashes of the
     /// config are made from this.
     #[must_use]
     pub fn canonical(&self) -> String {
-        self.print(None)
+        self.show_as(|_| Shown::Bare)
     }
 
-    fn print(&self, origins: Option<&BTreeMap<&'static str, ValueOrigin>>) -> String {
-        let mut printer = Printer::new(catalog(), origins);
+    /// The config as TOML in a fixed order. `shown` says what becomes of the line of each option.
+    #[must_use]
+    pub fn show_as(&self, shown: impl Fn(&str) -> Shown) -> String {
+        self.printer().finish(shown)
+    }
+
+    /// The values in force as TOML, by the paths of their options.
+    #[must_use]
+    pub fn values(&self) -> BTreeMap<&'static str, String> {
+        self.printer().values()
+    }
+
+    fn printer(&self) -> Printer {
+        let mut printer = Printer::new(catalog());
         self.options.write(&mut printer);
-        printer.finish()
+        printer
     }
 }
 

@@ -48,19 +48,19 @@ impl Stack {
     }
 }
 
-/// The labels of a config's texts, lowest first, and whether the next text builds on each.
+/// A config's texts, lowest first, and whether the next text builds on each.
 #[derive(Clone, Debug)]
-pub(super) struct Texts(Vec<(String, bool)>);
+pub(super) struct Texts(Vec<(Layer, bool)>);
 
 impl Texts {
     pub fn of(layers: &[Layer], parsed: &[Parsed]) -> Texts {
         let is_base = parsed.iter().skip(1).map(|above| above.base.is_some());
         let is_base = is_base.chain(std::iter::once(false));
-        Texts(layers.iter().map(|layer| layer.label.clone()).zip(is_base).collect())
+        Texts(layers.iter().cloned().zip(is_base).collect())
     }
 
     pub fn builds_on(&self, above: &str, label: &str) -> bool {
-        let at = |wanted: &str| self.0.iter().position(|(label, _)| label == wanted);
+        let at = |wanted: &str| self.0.iter().position(|(layer, _)| layer.label == wanted);
         match (at(label), at(above)) {
             (Some(low), Some(high)) => {
                 low < high && self.0[low..high].iter().all(|(_, is_base)| *is_base)
@@ -69,11 +69,24 @@ impl Texts {
         }
     }
 
+    /// The comment at the end of a line, counted from one, of the text labelled `label`.
+    pub fn comment(&self, label: &str, line: usize) -> Option<&str> {
+        let (layer, _) = self.0.iter().find(|(layer, _)| layer.label == label)?;
+        let line = layer.text.lines().nth(line.checked_sub(1)?)?;
+        let mut quoted = false;
+        let begins = line.find(|c| {
+            quoted ^= c == '"';
+            c == '#' && !quoted
+        })?;
+        Some(line[begins + 1..].trim())
+    }
+
     /// A comment for each text that builds on others, followed by an empty line; nothing if there are none.
     pub fn told(&self) -> String {
         let mut told = String::new();
         let mut bases: Vec<&str> = Vec::new();
-        for (label, is_base) in &self.0 {
+        for (layer, is_base) in &self.0 {
+            let label = &layer.label;
             match (bases.is_empty(), is_base) {
                 (_, true) => bases.push(label),
                 (true, false) => {}

@@ -16,7 +16,7 @@ pub trait Node: Sized {
     /// Reads and checks the options. Problems are reported to the reader, and placeholders replace wrong values.
     fn read(reader: &mut LayerReader<'_>) -> Self;
     /// Prints the options.
-    fn write(&self, printer: &mut Printer<'_>);
+    fn write(&self, printer: &mut Printer);
 }
 
 /// Declares a section of the config, or the options of one policy of a seam.
@@ -268,7 +268,7 @@ macro_rules! options {
             }
 
             #[allow(unused_variables, reason = "empty sections")]
-            fn write(&self, printer: &mut $crate::options::show::Printer<'_>) {
+            fn write(&self, printer: &mut $crate::options::show::Printer) {
                 $(printer.option(concat!($at, ".", stringify!($field)), &self.$field);)*
                 $($($crate::options::declare::Node::write(&self.$node, printer);)*)?
             }

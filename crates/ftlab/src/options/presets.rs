@@ -35,17 +35,14 @@ pub const fn devices() -> &'static [Preset] {
         "tlc-1t",
         "qlc-1t",
         "qlc-2t",
-<<<<<<< HEAD
-        "pm9a3-960g",
-        "p5520-1.92t",
-        "7450-max-800g",
-=======
         "970-evo-plus-500g",
         "980-1t",
         "660p-1t",
         "850-pro-256g",
         "sz985-800g",
->>>>>>> e5f2023650814f0f184ec04fc47f85fe22b76ce2
+        "pm9a3-960g",
+        "p5520-1.92t",
+        "7450-max-800g",
         "mqsim",
         "rw-scheduler",
         "channel-management",

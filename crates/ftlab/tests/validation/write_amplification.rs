@@ -1,50 +1,26 @@
 //! Write amplification of uniform random writes under greedy collection, against the mean field.
 //!
-//! Van Houdt, "A Mean Field Model for a Class of Garbage Collection Algorithms in Flash-based Solid
-//! State Drives", SIGMETRICS 2013, with the number of choices going to infinity; Bux and Iliadis,
-//! "Performance of Greedy Garbage Collection in Flash-based Solid-state Drives", Performance
-//! Evaluation 2010, have the same result. Derived in docs/validation.md.
+//! The formulas are in `ftl/gc/closed_form.rs`, with their sources.
 
 use ftlab::device::{Device, assemble};
 use ftlab::engine::Stream;
 use ftlab::ftl::BlockState;
+use ftlab::ftl::gc::closed_form;
+pub use ftlab::ftl::gc::closed_form::endless_blocks;
 use ftlab::host::Op;
 use ftlab::shape::Geometry;
 use ftlab::units::BlockId;
 
 use crate::common::{BLOCKS, Spec, closed_loop, fill, request};
 
-/// The mean number of valid pages of a victim, by the mean field: `b` pages a block, of which the
-/// share `rho` is valid in the candidate blocks.
+/// The mean number of valid pages of a victim, by the mean field.
 fn victim_valid(b: u32, rho: f64) -> f64 {
-    let valid = |m: u32| {
-        let (pages, level) = (f64::from(b), f64::from(m));
-        let harmonic: f64 = (m + 1..=b).map(|i| 1.0 / f64::from(i)).sum();
-        let inverse_rate = (pages - level - level * harmonic) / (rho * pages - level);
-        let at_level = 1.0 - harmonic / inverse_rate;
-        let below = level * inverse_rate * at_level;
-        let fits = inverse_rate > 0.0 && at_level >= 0.0 && (0.0..=1.0).contains(&below);
-        fits.then_some(level - below)
-    };
-    (0..b).take_while(|&m| f64::from(m) < rho * f64::from(b)).find_map(valid).expect("a level")
+    closed_form::victim_valid(b, rho).expect("a level")
 }
 
 /// Write amplification by the mean field.
 pub fn mean_field(b: u32, rho: f64) -> f64 {
     f64::from(b) / (f64::from(b) - victim_valid(b, rho))
-}
-
-/// With infinitely many pages a block, greedy equals a log cleaned in turn: the valid share p of a
-/// victim solves rho = (p - 1) / ln p (Robinson, "Analysis of Steady-State Segment Storage Utilizations
-/// in a Log-Structured File System with Least-Utilized Segment Cleaning", Operating Systems Review
-/// 1996; Desnoyers, "Analytic Models of SSD Write Performance", ACM TOS 2014).
-pub fn endless_blocks(rho: f64) -> f64 {
-    let (mut low, mut high) = (1e-9, 1.0 - 1e-9);
-    for _ in 0..100 {
-        let p: f64 = (low + high) / 2.0;
-        if (p - 1.0) / libm::log(p) < rho { low = p } else { high = p }
-    }
-    1.0 / (1.0 - low)
 }
 
 /// Greedy cleaning on counts alone: no device, no time, one write pointer for all. Returns the write

@@ -2,6 +2,7 @@
 //! valid pages away and erases it, and the pace of the host meanwhile ([`pacing`], a seam).
 
 mod by_valid;
+pub mod closed_form;
 pub(crate) mod collection;
 mod collector;
 mod copies;
