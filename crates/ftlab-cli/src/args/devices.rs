@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use ftlab::config::datasheet::{PARTS, Part};
+use ftlab::config::datasheet::{NandPart, PARTS};
 use ftlab::config::scale::Factor;
 use ftlab::host::Interface;
 use ftlab::options::value::Value;
@@ -65,7 +65,7 @@ pub struct SheetArgs {
     pub interface: Interface,
     /// The flash: z-nand, mlc-25nm, tlc-96, tlc-128, tlc-176 or qlc-96; by default that of the cells and of the link's time.
     #[arg(long, value_name = "PART", value_parser = part)]
-    pub nand: Option<&'static Part>,
+    pub nand: Option<&'static NandPart>,
     /// The rate of sequential reads.
     #[arg(long, value_name = "RATE", value_parser = parsed::<BytesPerSec>, help_heading = "Figures")]
     pub read: Option<BytesPerSec>,
@@ -136,8 +136,8 @@ fn interface(text: &str) -> Result<Interface, String> {
     }
 }
 
-fn part(text: &str) -> Result<&'static Part, String> {
-    Part::named(text).ok_or_else(|| {
+fn part(text: &str) -> Result<&'static NandPart, String> {
+    NandPart::named(text).ok_or_else(|| {
         let names: Vec<&str> = PARTS.iter().map(|part| part.name).collect();
         format!("there is no such flash: write one of {}", names.join(", "))
     })

@@ -1,7 +1,8 @@
 //! How far a model is from what was measured: the errors of the numbers that it was fitted to, and of those that it
 //! predicts, apart.
 
-use serde::Serialize;
+use ftlab::options::value::Value;
+use serde::{Serialize, Serializer};
 
 use super::document::{ClaimDocument, RowDocument};
 use super::keys::Role;
@@ -9,6 +10,12 @@ use super::numbers::Printed;
 
 /// A factor beyond which a number counts as missed.
 const FAR: f64 = 2.0;
+
+impl Serialize for Role {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.print())
+    }
+}
 
 /// The errors of all numbers with one role.
 #[derive(Clone, Debug, PartialEq, Serialize)]

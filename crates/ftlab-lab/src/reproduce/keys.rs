@@ -5,7 +5,6 @@ use ftlab::options::table::{
 };
 use ftlab::options::value::Raw;
 use ftlab::{choices, options};
-use serde::Serialize;
 
 /// The tables of the file, in the order of the reference.
 #[allow(dead_code, reason = "read by the reference and by tests")]
@@ -39,8 +38,6 @@ choices! {
 
 choices! {
     /// What a number is for a model that was fitted.
-    #[derive(Serialize)]
-    #[serde(rename_all = "kebab-case")]
     pub enum Role {
         /// The model was fitted to it.
         Fitted = "fitted",

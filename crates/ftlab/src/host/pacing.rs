@@ -61,7 +61,7 @@ pub(super) struct WritePacing {
     line: VecDeque<(SimTime, RequestId)>,
     seen: Victims,
     /// The valid share of victims, a mean with weights that fall.
-    valid: Share,
+    valid: ValidShare,
 }
 
 impl WritePacing {
@@ -71,7 +71,7 @@ impl WritePacing {
             due: SimTime::ZERO,
             line: VecDeque::new(),
             seen: Victims::default(),
-            valid: Share::default(),
+            valid: ValidShare::default(),
         }
     }
 
@@ -118,33 +118,34 @@ impl WritePacing {
 
     /// Takes out a write that comes in now, if one does.
     pub fn came_in(&mut self, now: SimTime) -> Option<RequestId> {
-        self.line.pop_front_if(|&mut (at, _)| at <= now).map(|(_, id)| id)
+        self.next_time().filter(|&at| at <= now)?;
+        self.line.pop_front().map(|(_, id)| id)
     }
 }
 
 /// A mean share in 1/65536, in which what is new counts for an eighth.
 #[derive(Clone, Copy, Debug, Default)]
-struct Share {
+struct ValidShare {
     known: Option<u32>,
 }
 
-impl Share {
+impl ValidShare {
     const WHOLE: u64 = 1 << 16;
     const WEIGHT: u64 = 8;
 
     fn add(&mut self, part: u64, whole: u64) {
-        let Some(new) = (part * Share::WHOLE).checked_div(whole) else { return };
-        let mean = self
-            .known
-            .map_or(new, |known| (u64::from(known) * (Share::WEIGHT - 1) + new) / Share::WEIGHT);
+        let Some(new) = (part * ValidShare::WHOLE).checked_div(whole) else { return };
+        let mean = self.known.map_or(new, |known| {
+            (u64::from(known) * (ValidShare::WEIGHT - 1) + new) / ValidShare::WEIGHT
+        });
         // A share of one would leave no room at all.
-        self.known = Some(mean.min(Share::WHOLE - 1) as u32);
+        self.known = Some(mean.min(ValidShare::WHOLE - 1) as u32);
     }
 
     /// The data of the share, for this much of the rest.
     fn for_each_of_the_rest(self, data: Bytes) -> Bytes {
         let share = u64::from(self.known.unwrap_or_default());
-        let copied = u128::from(data.0) * u128::from(share) / u128::from(Share::WHOLE - share);
+        let copied = u128::from(data.0) * u128::from(share) / u128::from(ValidShare::WHOLE - share);
         Bytes(u64::try_from(copied).unwrap_or(u64::MAX))
     }
 }

@@ -14,6 +14,11 @@ class FirmwareSection(TypedDict, total=False):
     copies: Literal["nothing", "writes", "page-buffer"] | None
     """The data that is copied within the controller's memory. Default: nothing. (firmware.copies)"""
 
+    copy: str | None
+    """What collection could copy per second, if it did nothing else. Default: 1GB/s. From 1MB/s to 1000GB/s.
+    (firmware.pacing.copy)
+    """
+
     copy_rate: str | None
     """The rate of these copies. Default: 60MB/s. From 1MB/s to 1000GB/s. (firmware.copy_rate)"""
 
@@ -30,6 +35,17 @@ class FirmwareSection(TypedDict, total=False):
     firmware_unit: str | None
     """The time to take in a mapping unit of a write: finding its place, and what it makes invalid. Default: 0ns.
     From 0ns to 1ms. (firmware.unit)
+    """
+
+    pacing_burst: str | None
+    """The data that may come in ahead of its time. Default: 16KiB. From 0KiB to 1GiB. (firmware.pacing.burst)
+    """
+
+    pacing_program: str | None
+    """What the flash programs per second where nothing is collected, or "none": then writes come in as fast as
+    there is room. A write takes its size over this rate, and so do the pages that the last victims held for
+    each page that they gave, over `firmware.pacing.copy`. Default: none. From 1MB/s to 1000GB/s.
+    (firmware.pacing.program)
     """
 
     poll: str | None

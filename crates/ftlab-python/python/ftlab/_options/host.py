@@ -19,13 +19,13 @@ class HostSection(TypedDict, total=False):
     (host.arbitration.policy)
     """
 
-    arbitration_cost: Literal["bytes", "commands"] | None
-    """What is shared in proportion to the weights. Default: bytes. (host.arbitration.cost)"""
-
-    burst: int | str | None
+    arbitration_burst: int | str | None
     """Commands fetched from a queue at a time, like the arbitration burst of NVMe. In commands. Default: 1. From
     1 to 65536. (host.arbitration.burst)
     """
+
+    arbitration_cost: Literal["bytes", "commands"] | None
+    """What is shared in proportion to the weights. Default: bytes. (host.arbitration.cost)"""
 
     classes: Sequence[str] | str | None
     """The class of each queue: one for all, or one for each. Default: medium. (host.arbitration.classes)"""

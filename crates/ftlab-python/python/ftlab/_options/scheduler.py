@@ -78,6 +78,11 @@ class SchedulerSection(TypedDict, total=False):
     (scheduler.suspend_reads)
     """
 
+    suspend_rest: str | None
+    """The least time that an operation must have left to be suspended. One that ends earlier is waited for.
+    Default: 0ns. From 0ns to 100ms. (scheduler.suspend_rest)
+    """
+
     suspend_time: str | None
     """For how long an operation may be held up by suspensions, all of them together. Once it has been, no
     further read begins in its suspension, and it is not suspended again. Default: none. From 0ns to 10s.

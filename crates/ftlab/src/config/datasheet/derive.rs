@@ -1,7 +1,7 @@
 //! From the figures of a data sheet to values, each with its derivation.
 
 use super::forms::{DAYS, GAP_US, MIXED, SMALL};
-use super::{Endurance, Forms, Line, PARTS, Part, Sheet};
+use super::{DerivedLine, Endurance, Forms, NandPart, PARTS, Sheet};
 use crate::options::text::quoted;
 use crate::options::value::Value;
 use crate::shape::Cell;
@@ -22,7 +22,7 @@ const FAR: f64 = 2.0;
 
 /// What follows from a data sheet.
 pub(super) struct Derived {
-    pub lines: Vec<Line>,
+    pub lines: Vec<DerivedLine>,
     pub doubts: Vec<String>,
     pub forms: Forms,
 }
@@ -31,7 +31,7 @@ pub(super) struct Derived {
 pub(super) fn derive(sheet: &Sheet) -> Result<Derived, String> {
     let part = part(sheet)?;
     let mut work =
-        Work { sheet, lines: Vec::new(), doubts: Vec::new(), forms: shape(sheet, part)? };
+        Derivation { sheet, lines: Vec::new(), doubts: Vec::new(), forms: shape(sheet, part)? };
     work.contradictions()?;
     work.identity();
     work.buses();
@@ -47,7 +47,7 @@ pub(super) fn derive(sheet: &Sheet) -> Result<Derived, String> {
 }
 
 /// The die: the one that was named, or that of the link's time.
-fn part(sheet: &Sheet) -> Result<&'static Part, String> {
+fn part(sheet: &Sheet) -> Result<&'static NandPart, String> {
     if let Some(part) = sheet.part {
         return match part.cell == sheet.cell {
             true => Ok(part),
@@ -75,7 +75,7 @@ fn part(sheet: &Sheet) -> Result<&'static Part, String> {
 }
 
 /// Dies in twos, and channels that carry what is read.
-fn shape(sheet: &Sheet, part: &'static Part) -> Result<Forms, String> {
+fn shape(sheet: &Sheet, part: &'static NandPart) -> Result<Forms, String> {
     let capacity = sheet.capacity.0 as f64;
     let wanted = (capacity * (1.0 + LEAST_SPARE) / part.die_bytes()).ceil().max(1.0);
     const MOST_DIES: f64 = 4096.0;
@@ -109,9 +109,9 @@ fn shape(sheet: &Sheet, part: &'static Part) -> Result<Forms, String> {
     })
 }
 
-struct Work<'a> {
+struct Derivation<'a> {
     sheet: &'a Sheet,
-    lines: Vec<Line>,
+    lines: Vec<DerivedLine>,
     doubts: Vec<String>,
     forms: Forms,
 }
@@ -125,9 +125,9 @@ fn time(us: f64) -> Nanos {
     Nanos((us * 1e3).round().max(0.0) as u64)
 }
 
-impl Work<'_> {
+impl Derivation<'_> {
     fn set(&mut self, path: &'static str, value: impl std::fmt::Display, why: impl Into<String>) {
-        self.lines.push(Line { path, value: value.to_string(), why: why.into() });
+        self.lines.push(DerivedLine { path, value: value.to_string(), why: why.into() });
     }
 
     fn text(&mut self, path: &'static str, value: &str, why: impl Into<String>) {

@@ -1,6 +1,6 @@
 //! The closed forms: what a device with these values does.
 
-use super::{Endurance, Part, Row, Sheet};
+use super::{Endurance, NandPart, Row, Sheet};
 use crate::ftl::gc::closed_form::{endless_blocks, share_for};
 use crate::host::Interface;
 use crate::units::Bytes;
@@ -16,7 +16,7 @@ pub const GAP_US: f64 = 0.5;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Forms {
     /// The die, of which planes, pages and page size are taken.
-    pub part: &'static Part,
+    pub part: &'static NandPart,
     /// The link.
     pub interface: Interface,
     /// Channels.

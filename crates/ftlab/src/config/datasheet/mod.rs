@@ -1,14 +1,14 @@
 //! A first guess of a device from what the data sheet of a drive says.
 //!
 //! A data sheet names the outside: capacity, rates, IOPS, latencies. Closed forms connect them with the inside, and what they
-//! leave open is that of a die of the time ([`Part`]). Every number comes with its derivation.
+//! leave open is that of a die of the time ([`NandPart`]). Every number comes with its derivation.
 
 mod derive;
 mod forms;
 mod parts;
 
 pub use forms::Forms;
-pub use parts::{PARTS, Part};
+pub use parts::{NandPart, PARTS};
 
 use super::{Config, Shown};
 use crate::host::Interface;
@@ -28,7 +28,7 @@ pub struct Sheet {
     /// The link.
     pub interface: Interface,
     /// The die that it is assumed to be built of.
-    pub part: Option<&'static Part>,
+    pub part: Option<&'static NandPart>,
     /// Sequential reads.
     pub read: Option<BytesPerSec>,
     /// Sequential writes at full density.
@@ -76,7 +76,7 @@ pub enum Endurance {
 
 /// An option of the device, and how its value was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct DerivedLine {
     /// The option.
     pub path: &'static str,
     /// Its value.
@@ -108,7 +108,7 @@ pub struct Guess {
     /// What is doubtful about the data sheet.
     pub doubts: Vec<String>,
     sheet: Sheet,
-    lines: Vec<Line>,
+    lines: Vec<DerivedLine>,
 }
 
 /// Guesses a device.
@@ -117,7 +117,8 @@ pub struct Guess {
 /// Figures that contradict each other: which, why, and a remedy.
 pub fn guess(sheet: &Sheet) -> Result<Guess, String> {
     let derive::Derived { lines, doubts, forms } = derive::derive(sheet)?;
-    let set = |line: &Line| Layer::set_by("data sheet", &format!("{}={}", line.path, line.value));
+    let set =
+        |line: &DerivedLine| Layer::set_by("data sheet", &format!("{}={}", line.path, line.value));
     let layers: Vec<Layer> = lines.iter().map(set).collect();
     let config = Config::load(&layers).map_err(|error| {
         let problem = error.problems.first().expect("a reason");

@@ -4,7 +4,7 @@ use crate::shape::Cell;
 
 /// A die, by its published figures.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Part {
+pub struct NandPart {
     /// Its short name.
     pub name: &'static str,
     /// Its cells.
@@ -32,8 +32,8 @@ pub struct Part {
 }
 
 /// The parts, of each kind of cell the oldest first.
-pub const PARTS: [Part; 6] = [
-    Part {
+pub const PARTS: [NandPart; 6] = [
+    NandPart {
         name: "z-nand",
         cell: Cell::Slc,
         planes: 4,
@@ -47,7 +47,7 @@ pub const PARTS: [Part; 6] = [
         planes_apart: false,
         source: "48-layer Z-NAND of 64 Gb: Samsung, ISSCC 2018, 20.2; what that leaves open as in preset slc-240g",
     },
-    Part {
+    NandPart {
         name: "mlc-25nm",
         cell: Cell::Mlc,
         planes: 2,
@@ -61,7 +61,7 @@ pub const PARTS: [Part; 6] = [
         planes_apart: false,
         source: "Micron MT29F64G08CBAA (L74A, 64 Gb) data sheet, Rev. G; as in preset mlc-256g",
     },
-    Part {
+    NandPart {
         name: "tlc-96",
         cell: Cell::Tlc,
         planes: 2,
@@ -75,7 +75,7 @@ pub const PARTS: [Part; 6] = [
         planes_apart: false,
         source: "96-layer BiCS4 of 512 Gb: Toshiba and WD, ISSCC 2018, 20.1; as in preset tlc-512g",
     },
-    Part {
+    NandPart {
         name: "tlc-128",
         cell: Cell::Tlc,
         planes: 4,
@@ -89,7 +89,7 @@ pub const PARTS: [Part; 6] = [
         planes_apart: false,
         source: "128-layer BiCS5 of 512 Gb: KIOXIA and WD, ISSCC 2019; as in preset tlc-1t",
     },
-    Part {
+    NandPart {
         name: "tlc-176",
         cell: Cell::Tlc,
         planes: 4,
@@ -105,7 +105,7 @@ pub const PARTS: [Part; 6] = [
         source: "176-layer TLC of 512 Gb: SK hynix, ISSCC 2021, as tabled in AnandTech, 2021 NAND flash updates from ISSCC: \
                  tR 50 us, 168 MB/s, 4 planes, 1.6 Gb/s; blocks and erase as tlc-128; planes sense apart: assumed",
     },
-    Part {
+    NandPart {
         name: "qlc-96",
         cell: Cell::Qlc,
         planes: 4,
@@ -121,10 +121,10 @@ pub const PARTS: [Part; 6] = [
     },
 ];
 
-impl Part {
+impl NandPart {
     /// The part of this name.
     #[must_use]
-    pub fn named(name: &str) -> Option<&'static Part> {
+    pub fn named(name: &str) -> Option<&'static NandPart> {
         PARTS.iter().find(|part| part.name == name)
     }
 

@@ -1,3 +1,5 @@
+//! Tests of guesses: figures come out, doubts and contradictions are told.
+
 use super::*;
 
 fn sheet() -> Sheet {
@@ -114,11 +116,11 @@ fn contradictions_are_told() {
         ),
         (Sheet { random_write: Some(1e6), ..sheet() }, "more than the flash programs"),
         (Sheet { random_read: Some(3e6), ..sheet() }, "more than pcie-4x4 carries"),
-        (Sheet { write: rate(6_900), part: Part::named("tlc-96"), ..sheet() }, "SLC cache"),
+        (Sheet { write: rate(6_900), part: NandPart::named("tlc-96"), ..sheet() }, "SLC cache"),
         (Sheet { read_latency: Some(Nanos(3_000)), ..sheet() }, "no time to sense"),
         (Sheet { write_latency: Some(Nanos(1_000)), ..sheet() }, "shorter than command and link"),
         (Sheet { write: rate(1_500), write_cached: rate(1_000), ..sheet() }, "swap them"),
-        (Sheet { part: Part::named("qlc-96"), ..sheet() }, "has qlc cells"),
+        (Sheet { part: NandPart::named("qlc-96"), ..sheet() }, "has qlc cells"),
         (
             Sheet { cell: Cell::Slc, slc_cache: Some(Bytes(1 << 30)), ..sheet() },
             "SLC has no SLC cache",

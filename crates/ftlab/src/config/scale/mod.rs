@@ -21,14 +21,14 @@ use crate::options::text::quoted;
 use crate::options::value::Value;
 use crate::shape::Shares;
 use crate::units::Ratio;
-use rules::{By, RULES, Times, multiplied};
+use rules::{By, Proportion, RULES, multiplied};
 
 /// Blocks don't get fewer flash pages than this, as the FTL fills them.
 pub const LEAST_PAGES: u32 = 144;
 
 /// The part of the flash that remains: below one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Factor(Times);
+pub struct Factor(Proportion);
 
 impl Factor {
     /// Parses a fraction such as 1/16, or a number such as 0.0625 or 6.25%.
@@ -40,17 +40,19 @@ impl Factor {
             format!("{why}: write a part of the flash between 0 and 1, such as 1/16 or 6.25%")
         };
         let fraction = text.split_once('/').map(|(part, whole)| {
-            Some(Times { part: part.trim().parse().ok()?, whole: whole.trim().parse().ok()? })
+            Some(Proportion { part: part.trim().parse().ok()?, whole: whole.trim().parse().ok()? })
         });
         let times = match fraction {
             Some(times) => times,
             None => decimal(text),
         };
         match times.ok_or_else(|| no_part(&format!("{} is no part", quoted(text))))? {
-            Times { whole: 0, .. } => Err(no_part("nothing is a part of zero")),
-            Times { part: 0, .. } => Err(no_part("nothing would be left")),
-            Times { part, whole } if part > whole => Err(no_part("that is more than all of it")),
-            Times { part, whole } if part == whole => Err(no_part("that is all of it")),
+            Proportion { whole: 0, .. } => Err(no_part("nothing is a part of zero")),
+            Proportion { part: 0, .. } => Err(no_part("nothing would be left")),
+            Proportion { part, whole } if part > whole => {
+                Err(no_part("that is more than all of it"))
+            }
+            Proportion { part, whole } if part == whole => Err(no_part("that is all of it")),
             times => Ok(Factor(lowest(times))),
         }
     }
@@ -63,7 +65,7 @@ impl fmt::Display for Factor {
 }
 
 /// A number with decimal places, or per cent.
-fn decimal(text: &str) -> Option<Times> {
+fn decimal(text: &str) -> Option<Proportion> {
     let (number, hundred) = match text.trim().strip_suffix('%') {
         Some(number) => (number.trim(), 100),
         None => (text.trim(), 1),
@@ -71,20 +73,20 @@ fn decimal(text: &str) -> Option<Times> {
     let (whole, places) = number.split_once('.').unwrap_or((number, ""));
     let tens = 10_u64.checked_pow(u32::try_from(places.len()).ok()?)?;
     let part = format!("{whole}{places}").parse().ok()?;
-    Some(Times { part, whole: tens.checked_mul(hundred)? })
+    Some(Proportion { part, whole: tens.checked_mul(hundred)? })
 }
 
-fn lowest(Times { part, whole }: Times) -> Times {
+fn lowest(Proportion { part, whole }: Proportion) -> Proportion {
     let (mut a, mut b) = (part, whole);
     while b > 0 {
         (a, b) = (b, a % b);
     }
-    Times { part: part / a, whole: whole / a }
+    Proportion { part: part / a, whole: whole / a }
 }
 
 /// An option that has changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ScaledOption {
     /// The option.
     pub path: &'static str,
     /// Its value before, as it is written.
@@ -105,7 +107,7 @@ pub struct Scaled {
     /// The device.
     pub config: Config,
     /// What has changed, by option.
-    pub changes: Vec<Change>,
+    pub changes: Vec<ScaledOption>,
 }
 
 /// Scales a device down.
@@ -114,8 +116,9 @@ pub struct Scaled {
 /// So little flash makes no device, and why.
 pub fn scale(whole: &Config, factor: Factor) -> Result<Scaled, String> {
     let changes = changes(whole, factor)?;
-    let set =
-        |change: &Change| Layer::set_by("scaling", &format!("{}={}", change.path, change.becomes));
+    let set = |change: &ScaledOption| {
+        Layer::set_by("scaling", &format!("{}={}", change.path, change.becomes))
+    };
     let mut layers = vec![Layer::saved("the whole device", &whole.canonical())];
     layers.extend(changes.iter().map(set));
     let config = Config::load(&layers).map_err(|error| {
@@ -128,19 +131,19 @@ pub fn scale(whole: &Config, factor: Factor) -> Result<Scaled, String> {
 }
 
 /// What changes, in the order of the I/O path.
-fn changes(whole: &Config, factor: Factor) -> Result<Vec<Change>, String> {
+fn changes(whole: &Config, factor: Factor) -> Result<Vec<ScaledOption>, String> {
     let old = &whole.options;
     let part = Flash::part_of(old, factor)?;
     let values = whole.values();
     let mut changes = part.changes(old, factor);
     let name = &old.device.name;
-    let named = |path, was: &str, becomes: String| Change {
+    let named = |path, was: &str, becomes: String| ScaledOption {
         path,
         was: quoted(was),
         becomes: quoted(&becomes),
         why: String::new(),
     };
-    let Times { part: number, whole: of } = factor.0;
+    let Proportion { part: number, whole: of } = factor.0;
     changes.push(named("device.name", name, format!("{name}-{number}-{of}")));
     let described = format!("{factor} of {name}: {}", old.device.description);
     changes.push(named("device.description", &old.device.description, described));
@@ -152,8 +155,8 @@ fn changes(whole: &Config, factor: Factor) -> Result<Vec<Change>, String> {
             By::Capacity => (factor.0, 0),
             By::Pages => (part.pages(old), 0),
             By::FewerPages => {
-                let Times { part, whole } = part.pages(old);
-                (Times { part: whole, whole: part }, 0)
+                let Proportion { part, whole } = part.pages(old);
+                (Proportion { part: whole, whole: part }, 0)
             }
             By::Blocks(least) => (part.share_of_blocks, least),
         };
@@ -165,10 +168,10 @@ fn changes(whole: &Config, factor: Factor) -> Result<Vec<Change>, String> {
             let quotes = was.starts_with('"');
             let becomes = if quotes { quoted(&becomes) } else { becomes };
             let why = rule.why.to_owned();
-            changes.push(Change { path: rule.path, was: was.clone(), becomes, why });
+            changes.push(ScaledOption { path: rule.path, was: was.clone(), becomes, why });
         }
     }
-    let order = |info: &OptionInfo, change: &Change| info.path == change.path;
+    let order = |info: &OptionInfo, change: &ScaledOption| info.path == change.path;
     changes.sort_by_key(|change| all_options().iter().position(|info| order(info, change)));
     Ok(changes)
 }
@@ -183,7 +186,7 @@ struct Flash {
     pages_per_block: u32,
     blocks_per_plane: u32,
     /// What remains of the blocks that hold data.
-    share_of_blocks: Times,
+    share_of_blocks: Proportion,
     /// Blocks of a plane that are free or open, however many others there are.
     fixed: u64,
     over_provisioning: Option<Ratio>,
@@ -195,7 +198,7 @@ impl Flash {
         let bits = u64::from(old.nand.cell.bits());
         let step = if pages.is_multiple_of(bits) { bits } else { 1 };
         let least = u64::from(LEAST_PAGES) * u64::from(old.nand.pages_at_once());
-        let Times { part, whole } = factor.0;
+        let Proportion { part, whole } = factor.0;
         let wanted = (u128::from(pages) * u128::from(part)).div_ceil(u128::from(whole));
         let wanted = u64::try_from(wanted).expect("less than before");
         let least = wanted.max(least).next_multiple_of(step).min(pages);
@@ -218,12 +221,12 @@ impl Flash {
     /// too large.
     fn with_pages(old: &Options, factor: Factor, fewer: u64) -> Option<(u64, Flash)> {
         const MILLION: u128 = 1_000_000;
-        let Times { part, whole } = factor.0;
+        let Proportion { part, whole } = factor.0;
         let pages = u64::from(old.nand.pages_per_block);
         let share_of_blocks =
-            lowest(Times { part: part.checked_mul(pages)?, whole: whole.checked_mul(fewer)? });
+            lowest(Proportion { part: part.checked_mul(pages)?, whole: whole.checked_mul(fewer)? });
         let blocks = u64::from(old.nand.blocks_per_plane);
-        let none = Times { part: 1, whole: 1 };
+        let none = Proportion { part: 1, whole: 1 };
         let [before, fixed] = [none, share_of_blocks].map(|times| fixed_blocks(old, times));
         let data = blocks.saturating_sub(before);
         let whole = u128::from(share_of_blocks.whole);
@@ -255,19 +258,19 @@ impl Flash {
         u32::try_from(ppm).map(|ppm| Ratio { ppm }).map_err(|_| "hardly a page is left".to_owned())
     }
 
-    fn pages(&self, old: &Options) -> Times {
-        lowest(Times {
+    fn pages(&self, old: &Options) -> Proportion {
+        lowest(Proportion {
             part: u64::from(self.pages_per_block),
             whole: u64::from(old.nand.pages_per_block),
         })
     }
 
-    fn changes(&self, old: &Options, factor: Factor) -> Vec<Change> {
+    fn changes(&self, old: &Options, factor: Factor) -> Vec<ScaledOption> {
         let nand = &old.nand;
         let mut changes = Vec::new();
         let mut number = |path, was: u32, becomes: u32, why: String| {
             if was != becomes {
-                changes.push(Change {
+                changes.push(ScaledOption {
                     path,
                     was: was.to_string(),
                     becomes: becomes.to_string(),
@@ -289,7 +292,7 @@ impl Flash {
         number("nand.blocks_per_plane", nand.blocks_per_plane, self.blocks_per_plane, why);
         let was = old.ftl.over_provisioning;
         if let Some(share) = self.over_provisioning.filter(|share| *share != was) {
-            changes.push(Change {
+            changes.push(ScaledOption {
                 path: "ftl.over_provisioning",
                 was: was.to_toml(),
                 becomes: share.to_toml(),
@@ -306,7 +309,7 @@ fn has_log(options: &Options) -> bool {
 
 /// The blocks of a plane that are no candidates of collection under a full load: its reserve, and those that are being
 /// filled. `times` is what remains of the other blocks.
-fn fixed_blocks(options: &Options, times: Times) -> u64 {
+fn fixed_blocks(options: &Options, times: Proportion) -> u64 {
     let ftl = &options.ftl;
     if !ftl.mapping.policy.translates() {
         return 0;

@@ -6,12 +6,12 @@ use crate::units::{Bytes, Nanos};
 
 /// A ratio of whole numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Times {
+pub(super) struct Proportion {
     pub part: u64,
     pub whole: u64,
 }
 
-impl Times {
+impl Proportion {
     /// The number times the ratio, to the nearest.
     pub fn of(self, number: u64) -> u64 {
         let wide = u128::from(number) * u128::from(self.part) + u128::from(self.whole) / 2;
@@ -93,7 +93,7 @@ pub(super) const RULES: &[Rule] = &[
 pub(super) fn multiplied(
     info: &OptionInfo,
     text: &str,
-    times: Times,
+    times: Proportion,
     least: u64,
 ) -> Option<String> {
     let (low, high) = info.range.unwrap_or(("0", "0"));
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn ratios_round_to_the_nearest() {
-        let third = Times { part: 1, whole: 3 };
+        let third = Proportion { part: 1, whole: 3 };
         assert_eq!([0, 1, 2, 4, 5].map(|number| third.of(number)), [0, 0, 1, 1, 2]);
         assert_eq!(third.of(u64::MAX), u64::MAX / 3);
     }

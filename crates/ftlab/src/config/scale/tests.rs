@@ -1,3 +1,5 @@
+//! Tests of scaling: what is kept, what goes along, what is refused.
+
 use super::*;
 use crate::options::presets;
 

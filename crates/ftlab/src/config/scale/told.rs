@@ -1,7 +1,7 @@
 //! A scaled device as a file: what it is, what it keeps and what it can't keep, and a comment on each line.
 
 use super::Scaled;
-use super::rules::Times;
+use super::rules::Proportion;
 use crate::config::{Config, Shown, ValueOrigin};
 
 const WIDTH: usize = 116;
@@ -89,7 +89,7 @@ fn kept(config: &Config) -> Vec<String> {
 fn lost(scaled: &Scaled) -> Vec<String> {
     let Scaled { factor, whole, config, .. } = scaled;
     let (old, new) = (&whole.options, &config.options);
-    let Times { part, whole: of } = factor.0;
+    let Proportion { part, whole: of } = factor.0;
     let mut lost = vec![format!(
         "Whatever takes as long as filling something: the time to fill the device, to age it, to the cliff of an SLC cache \
          or of free blocks, to scan it after a power cut is {part}/{of}. Workloads in shares of the device go along, those \
