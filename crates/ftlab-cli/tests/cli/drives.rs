@@ -89,10 +89,10 @@ fn data_sheets_that_contradict_themselves_are_told() {
         ("--nand qlc-96", "leave out --nand"),
         ("--random-read lots", "580k"),
         ("--endurance 5y", "600TBW"),
-        ("--cell plc", "plc"),
     ] {
         fails(&place, &format!("{SHEET} {figures} -o a.toml"), &[told]);
     }
+    fails(&place, &format!("{} -o a.toml", SHEET.replace("tlc", "plc")), &["plc"]);
     let slow = place.run(&format!("{SHEET} --write 300MB/s -o a.toml"));
     assert_eq!(slow.code, 0, "{}", slow.err);
     assert!(slow.err.contains("warning: --write 300 MB/s is slow"), "{}", slow.err);

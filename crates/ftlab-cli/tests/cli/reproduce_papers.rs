@@ -22,6 +22,7 @@ fn the_papers_are_listed() {
         ("openssd-ftl", 1),
         ("prlru", 3),
         ("prlru-adaptive", 10),
+        ("real-drives", 1),
         ("rw-scheduler", 1000),
     ];
     let expected = expected.map(|(name, seeds)| (Value::from(name), Value::from(seeds)));
