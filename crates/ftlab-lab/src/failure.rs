@@ -72,7 +72,7 @@ impl Error for Failure {}
 
 /// The options of all front ends, besides those that say how traces are read ([`READING_NAMES`]). Messages and notes
 /// write them in backquotes.
-const OPTION_NAMES: [&str; 30] = [
+const OPTION_NAMES: [&str; 31] = [
     "accesses",
     "address",
     "all_phases",
@@ -88,6 +88,7 @@ const OPTION_NAMES: [&str; 30] = [
     "page",
     "precondition",
     "queue_depth",
+    "quick",
     "records",
     "replay",
     "requests",

@@ -38,6 +38,9 @@ pub struct ReproduceArgs {
     /// Run only what the paper's numbers need, and draw no figures.
     #[arg(long)]
     pub claims_only: bool,
+    /// Run only what a few of the numbers need, those that the experiment marks for this. For a first look.
+    #[arg(long, conflicts_with = "claims_only")]
+    pub quick: bool,
     #[command(flatten)]
     pub output: OutputArgs,
 }

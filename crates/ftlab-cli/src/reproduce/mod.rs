@@ -122,6 +122,7 @@ fn options(args: &ReproduceArgs) -> Result<PlanOptions, Failure> {
     refuse_no_folder(args.traces.as_deref())?;
     Ok(PlanOptions {
         claims_only: args.claims_only,
+        quick: args.quick,
         traces: args.traces.clone().or_else(|| std::env::var_os(TRACES).map(PathBuf::from)),
         seeds: args.seeds,
         first_seed: args.seed,

@@ -71,6 +71,22 @@ fn the_scheduler_paper_is_reproduced() {
     assert!(done.out.contains("calls these values read ratios"), "both labels are told");
 }
 
+/// The quick form: saturation and what the device was fitted to at 10,000 writes a second.
+#[test]
+#[ignore = "long: ./x test --all"]
+fn real_drives_are_met() {
+    let place = Place::new();
+    let done = place.run("reproduce real-drives --quick -o out");
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    let document = place.json("out/result.json");
+    assert_eq!(document["verdicts"]["reproduced"], 5);
+    assert_eq!(document["errors"][0]["role"], "fitted");
+    assert!(done.out.contains("5 numbers fitted: median error"), "{}", done.out);
+    let none = place.run("reproduce rw-scheduler --quick");
+    assert_eq!(none.code, 2);
+    assert!(none.err.contains("marked as quick") && none.err.contains("--quick"), "{}", none.err);
+}
+
 /// The README's statements about the curves.
 #[test]
 #[ignore = "long: ./x test --all"]

@@ -193,6 +193,8 @@ pub struct Claim {
     pub origin: Option<String>,
     /// Whether the device was fitted to its numbers or predicts them.
     pub role: Option<Role>,
+    /// Whether a quick reproduction measures it.
+    pub quick: bool,
     /// The quantity.
     pub quantity: Quantity,
     /// Its numbers.

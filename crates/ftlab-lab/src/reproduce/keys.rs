@@ -279,6 +279,8 @@ options! {
         origin: String = depends "the paper";
         /// Whether the device was fitted to the number or predicts it. The errors of both are summed up apart.
         role: Role = depends "neither";
+        /// Whether a quick reproduction (--quick) measures it.
+        quick: bool = depends "false";
         /// The metric of the claim.
         metric: Name = required;
         /// The case of the claim. Each axis with several values must be here, in `each` or in `mean_over`.

@@ -23,6 +23,8 @@ use crate::seeds;
 pub struct PlanOptions {
     /// Run only what the paper's numbers need, and draw no figures.
     pub claims_only: bool,
+    /// Run only what the claims need that are marked as quick.
+    pub quick: bool,
     /// The folder of the real traces.
     pub traces: Option<PathBuf>,
     /// The number of seeds; by default as many as the experiment asks for.
@@ -39,6 +41,7 @@ pub struct Plan {
     left_out: Vec<LeftOut>,
     seeds: Vec<u64>,
     claims_only: bool,
+    quick: bool,
 }
 
 /// The outcome of an experiment.
@@ -64,6 +67,17 @@ impl Plan {
         options: &PlanOptions,
         mut found: FoundExperiment,
     ) -> Result<Plan, Failure> {
+        if options.quick {
+            let declaration = &mut found.declaration;
+            if !declaration.claims.iter().any(|claim| claim.quick) {
+                return Err(Failure::usage(format!(
+                    "no claim of {} is marked as quick\n  remedy: leave `quick` out",
+                    declaration.name
+                )));
+            }
+            declaration.claims.retain(|claim| claim.quick);
+            declaration.figures.clear();
+        }
         let places = cases::needed(&found.declaration, !options.claims_only);
         if places.is_empty() {
             return Err(Failure::usage(format!(
@@ -91,7 +105,14 @@ impl Plan {
         if !cases.iter().any(is_trace) {
             found.unpacked = None;
         }
-        Ok(Plan { found, cases, left_out, seeds, claims_only: options.claims_only })
+        Ok(Plan {
+            found,
+            cases,
+            left_out,
+            seeds,
+            claims_only: options.claims_only,
+            quick: options.quick,
+        })
     }
 
     /// Returns the number of runs.
@@ -133,7 +154,8 @@ impl Plan {
     pub fn fingerprint(&self) -> Result<String, Failure> {
         let FoundExperiment { text, readme, .. } = &self.found;
         let left_out: Vec<&String> = self.left_out.iter().map(|one| &one.trace).collect();
-        let whole = format!("{:?}", (text, readme, self.claims_only, left_out, self.inputs()?));
+        let whole =
+            format!("{:?}", (text, readme, self.claims_only, self.quick, left_out, self.inputs()?));
         Ok(blake3::hash(whole.as_bytes()).to_hex().to_string())
     }
 

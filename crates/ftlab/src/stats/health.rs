@@ -58,7 +58,12 @@ pub(super) fn health<P: Probe, C: Contents>(device: &Device<P, C>) -> Option<Hea
     }
     let losses = life.map(|life| *life.losses()).unwrap_or_default();
     let erases: u64 = device.ftl().blocks().all_erases().map(u64::from).sum();
-    let blocks = device.ftl().geometry().blocks() - losses.factory_bad;
+    // Superblocks are erased as wholes, also where blocks of theirs are bad.
+    let never_erased = match device.flash().geometry().superblocks() {
+        Some(_) => 0,
+        None => losses.factory_bad,
+    };
+    let blocks = device.ftl().geometry().blocks() - never_erased;
     let mean = erases as f64 / f64::from(blocks.max(1));
     Some(Health {
         losses,

@@ -69,7 +69,8 @@ impl Parser {
         let quantity = Quantity { metric, form, against, mean_over };
         self.refuse_itself(table, &quantity, &rows);
         let (id, text, place, origin) = (keys.id, keys.text, keys.r#where, keys.origin);
-        Some(Claim { id, text, place, origin, role: keys.role, quantity, rows, differs })
+        let (role, quick) = (keys.role, keys.quick.unwrap_or(false));
+        Some(Claim { id, text, place, origin, role, quick, quantity, rows, differs })
     }
 
     /// Checks that there is an expected number for each of the paper's numbers and for no other,
