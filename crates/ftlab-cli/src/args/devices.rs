@@ -52,7 +52,7 @@ pub struct DeviceFileArgs {
 )]
 pub struct SheetArgs {
     /// The name of the device.
-    #[arg(long, value_name = "NAME", default_value = "my-drive")]
+    #[arg(long, value_name = "NAME", default_value = "my-drive", value_parser = one_line)]
     pub name: String,
     /// What the host sees.
     #[arg(long, value_name = "SIZE", value_parser = parsed::<Bytes>)]
@@ -117,6 +117,14 @@ pub enum Endured {
 }
 
 /// Parses a quantity as options take it.
+/// A text that can stand in a comment.
+fn one_line(text: &str) -> Result<String, String> {
+    match text.chars().any(char::is_control) {
+        true => Err("it must be one line, without control characters".to_owned()),
+        false => Ok(text.to_owned()),
+    }
+}
+
 fn parsed<T: Value>(text: &str) -> Result<T, String> {
     match T::parse(text) {
         Ok(value) if value.print().starts_with("0") && !value.print().starts_with("0.") => {

@@ -64,8 +64,11 @@ impl Case {
     fn aim_death(&mut self, stream: &mut Stream) {
         let Some(postponed) = deaths::postponed(&self.settings) else { return };
         let rehearsal = Case { settings: postponed, ..self.clone() };
-        // A finding is left for the run itself.
-        let mut ups = rehearsal.power_ups().unwrap_or_default();
+        let Ok(mut ups) = rehearsal.power_ups() else {
+            // It is a finding without any death. So is the case.
+            self.settings = rehearsal.settings;
+            return;
+        };
         if ups.iter().any(|up| !up.open.is_empty()) {
             ups.retain(|up| !up.open.is_empty());
         }

@@ -7,6 +7,7 @@ use crate::device::base::Base;
 use crate::device::desk::Desk;
 use crate::device::write::{Writes, start};
 use crate::engine::skills;
+use crate::ftl::gc::Purpose;
 use crate::ftl::{Ftl, Kernel};
 use crate::host::{Crossing, FrontEndBusy, FrontEvent, ProcessorJob, QueueId, Victims};
 use crate::scheduler::{CommandId, Probe, ServiceId};
@@ -88,10 +89,12 @@ fn pace(id: RequestId, writes: &mut Writes, on: &mut Base<impl Probe, impl Conte
     start_late(id, writes, on);
 }
 
-/// What was collected so far.
-fn victims(ftl: &Ftl) -> Victims {
+/// What was collected for space so far.
+pub(in crate::device) fn victims(ftl: &Ftl) -> Victims {
     let counts = ftl.counts();
-    Victims { room: counts.victims_room(ftl.blocks()), valid: counts.gc_victim_valid }
+    let runs = counts.by_purpose[Purpose::Space as usize].runs;
+    let room = runs * u64::from(ftl.blocks().units_per_block());
+    Victims { room, valid: counts.space_victim_valid }
 }
 
 /// Starts a command that has passed the front end.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::device::base::Base;
 use crate::device::desk::Desk;
+use crate::device::front::victims;
 use crate::device::write::{Writes, end_of_life};
 use crate::device::{Contents, Device, EndOfLife, Place, patrol};
 use crate::engine::skills;
@@ -145,7 +146,10 @@ impl<P: Probe, C: Contents> Device<P, C> {
             crate::ftl::image::save_policies(out, ftl);
             flash.save(out);
             out.nested(|out| buffer.save(out));
-            out.nested(|out| front.iter().for_each(|front| front.save(out)));
+            out.nested(|out| {
+                let victims = victims(ftl);
+                front.iter().for_each(|front| front.save(victims, out));
+            });
         });
         snapshot
     }

@@ -127,6 +127,8 @@ counters! {
         gc_runs: u64, unit "blocks", at "gc/runs";
         /// Valid pages that the collected blocks held when they were chosen.
         gc_victim_valid: u64, unit "pages";
+        /// Of these, in blocks that were collected for space.
+        space_victim_valid: u64, unit "pages";
         /// Blocks and copied pages by purpose, in the order of [`Purpose::ALL`].
         by_purpose: [PurposeCounts; Purpose::ALL.len()];
         /// Blocks that patrols found due but left alone, counted at each patrol: so worn that a copy of their data would be

@@ -176,8 +176,9 @@ impl FrontEnd {
         }
     }
 
-    /// Saves the state of the arbitration. At rest no command waits, and nothing is on its way.
-    pub(crate) fn save(&self, out: &mut ImageWriter) {
+    /// Saves the state of the arbitration and of pacing; `victims` is what was collected so far. At rest no command waits,
+    /// and nothing is on its way.
+    pub(crate) fn save(&self, victims: Victims, out: &mut ImageWriter) {
         let FrontEnd {
             lines: _,
             waiting: _,
@@ -189,17 +190,19 @@ impl FrontEnd {
             link: _,
             dram: _,
             host_memory: _,
-            pacing: _,
+            pacing,
             completions: _,
             own: _,
             next: _,
         } = self;
         arbitration.save(out);
+        pacing.iter().for_each(|pacing| pacing.save(victims, out));
     }
 
-    /// Loads the state of the same arbitration policy.
+    /// Loads the state of the same arbitration policy and pacing.
     pub(crate) fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
-        self.arbitration.load(from)
+        self.arbitration.load(from)?;
+        self.pacing.as_mut().map_or(Ok(()), |pacing| pacing.load(from))
     }
 
     /// Commands of a queue that were submitted and have not completed.

@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::units::{Bytes, BytesPerSec, Nanos, RequestId, SimTime};
 
@@ -42,7 +43,7 @@ pub struct WritePacingSetup {
     pub burst: Bytes,
 }
 
-/// What was collected so far.
+/// What was collected for space so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Victims {
     /// Pages that victims could hold.
@@ -60,6 +61,8 @@ pub(super) struct WritePacing {
     /// The writes on their way, in order.
     line: VecDeque<(SimTime, RequestId)>,
     seen: Victims,
+    /// What was collected before the image that this device continues from, and not looked at.
+    pending: Victims,
     /// The valid share of victims, a mean with weights that fall.
     valid: ValidShare,
 }
@@ -71,6 +74,7 @@ impl WritePacing {
             due: SimTime::ZERO,
             line: VecDeque::new(),
             seen: Victims::default(),
+            pending: Victims::default(),
             valid: ValidShare::default(),
         }
     }
@@ -86,10 +90,10 @@ impl WritePacing {
         self.look_at(victims);
         let due = self.due.max(now);
         self.due = due + self.time_of(data);
-        // The order of writes stays, even if the rate has become higher.
+        // The order of writes stays. A burst takes longer when the rate falls, which brings this one forward.
         let earliest = self.line.back().map_or(now, |&(last, _)| last);
         let at = SimTime(due.0.saturating_sub(self.time_of(self.setup.burst).0)).max(earliest);
-        if at == now {
+        if at == now && self.line.is_empty() {
             return None;
         }
         self.line.push_back((at, id));
@@ -107,9 +111,35 @@ impl WritePacing {
         let room = victims.room.checked_sub(self.seen.room);
         let valid = victims.valid.checked_sub(self.seen.valid);
         if let (Some(room), Some(valid)) = (room, valid) {
-            self.valid.add(valid, room);
+            let before = std::mem::take(&mut self.pending);
+            self.valid.add(valid + before.valid, room + before.room);
         }
         self.seen = victims;
+    }
+
+    /// Saves what is known of the last victims, and when the next write is due. `victims` is what was collected so far.
+    pub fn save(&self, victims: Victims, out: &mut ImageWriter) {
+        // No write is held back at rest.
+        let WritePacing { setup: _, due, line: _, seen, pending, valid } = self;
+        out.number(due.0);
+        out.number(pending.room + victims.room.saturating_sub(seen.room));
+        out.number(pending.valid + victims.valid.saturating_sub(seen.valid));
+        // One more, so that zero says that nothing is known.
+        out.number(valid.known.map_or(0, |known| u64::from(known) + 1));
+    }
+
+    /// Loads it. Counts of victims start at zero.
+    pub fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
+        self.due = SimTime(from.number()?);
+        self.pending = Victims { room: from.number()?, valid: from.number()? };
+        let known = from.number()?.checked_sub(1);
+        if known.is_some_and(|known| known >= ValidShare::WHOLE)
+            || self.pending.valid > self.pending.room
+        {
+            return Err(Damage("victims hold more than they can".to_owned()));
+        }
+        self.valid.known = known.map(|known| known as u32);
+        Ok(())
     }
 
     pub fn next_time(&self) -> Option<SimTime> {
@@ -206,5 +236,38 @@ mod tests {
         let more = Victims { room: 10_000, valid: 75 };
         let next = admit(&mut pacing, 0, more).expect("it waits");
         assert!(next >= 8_000, "{next}");
+    }
+
+    #[test]
+    fn writes_stay_in_order_when_the_rate_falls() {
+        let mut pacing = pacing(8_000);
+        let empty = Victims { room: 100, valid: 0 };
+        let times: Vec<_> = (0..12).map(|_| admit(&mut pacing, 0, empty)).collect();
+        let last = times[11].expect("it waits");
+        // A burst of eight now takes eight times as long, so that without those before it would come in at once.
+        let full = Victims { room: 10_100, valid: 10_000 };
+        assert_eq!(admit(&mut pacing, 0, full), Some(last));
+        // Also at the moment at which the last of them comes in.
+        let fuller = Victims { room: 1_010_100, valid: 1_010_000 };
+        assert_eq!(admit(&mut pacing, last, fuller), Some(last));
+    }
+
+    #[test]
+    fn an_image_continues() {
+        let seen = Victims { room: 400, valid: 300 };
+        let later = Victims { room: 800, valid: 500 };
+        let mut pacing = pacing(0);
+        let _ = admit(&mut pacing, 50, seen);
+        let mut snapshot = crate::image::Snapshot::default();
+        let part = crate::image::ImagePart::Device;
+        snapshot.write(part, |out| pacing.save(later, out));
+        let mut loaded = super::tests::pacing(0);
+        snapshot.read(part, true, |from| loaded.load(from)).expect("it is whole");
+        assert_eq!(
+            admit(&mut loaded, 60, Victims::default()),
+            admit(&mut pacing, 60, later),
+            "with what was collected since"
+        );
+        assert_eq!(loaded.due, pacing.due);
     }
 }

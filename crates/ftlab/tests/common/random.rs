@@ -162,15 +162,19 @@ fn processor() -> impl Strategy<Value = Text> {
     let time = || select(vec!["0ns", "900ns", "40us"]);
     let copies = select(vec!["nothing", "writes", "page-buffer"]);
     let flush = select(vec!["goes-on", "waits"]);
-    (time(), time(), time(), copies, flush).prop_map(|(unit, page, poll, copies, flush)| {
-        format!(
-            "firmware.unit = {unit}
+    let pacing = select(vec!["none", "none", "50MB/s", "1GB/s"]);
+    (time(), time(), time(), copies, flush, pacing).prop_map(
+        |(unit, page, poll, copies, flush, pacing)| {
+            format!(
+                "firmware.unit = {unit}
             firmware.page = {page}
             firmware.poll = {poll}
             firmware.copies = {copies}
-            firmware.write_back = {flush}"
-        )
-    })
+            firmware.write_back = {flush}
+            firmware.pacing.program = {pacing}"
+            )
+        },
+    )
 }
 
 /// A read cache with read-ahead.

@@ -88,9 +88,11 @@ fn shape(sheet: &Sheet, part: &'static NandPart) -> Result<Forms, String> {
     }
     let dies = f64::from((wanted as u32).next_power_of_two());
     let read = sheet.read.map_or(0.0, |rate| rate.0 as f64 / 1e6);
-    let needed = f64::from(((read / part.bus_mb).ceil() as u32).next_power_of_two());
+    const MOST_CHANNELS: f64 = 32.0;
+    let wanted = (read / part.bus_mb).ceil().min(MOST_CHANNELS);
+    let needed = f64::from((wanted as u32).next_power_of_two());
     let usual = if dies >= 32.0 { 8.0 } else { 4.0 };
-    let channels = f64::max(needed, usual).min(dies).min(32.0);
+    let channels = f64::max(needed, usual).min(dies).min(MOST_CHANNELS);
     Ok(Forms {
         part,
         interface: sheet.interface,

@@ -94,6 +94,9 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
     }
     ftl.counts.gc_runs += 1;
     ftl.counts.gc_victim_valid += u64::from(valid);
+    if purpose == Purpose::Space {
+        ftl.counts.space_victim_valid += u64::from(valid);
+    }
     ftl.counts.by_purpose[purpose as usize].runs += 1;
     let state = &mut ftl.space.planes[plane.at()];
     state.copy_credit = ftl.space.triggers.copies_per_write.unwrap_or(0);
