@@ -159,6 +159,26 @@ fn a_full_buffer_lets_a_write_in_when_a_page_has_left() {
     assert_eq!((done[0].breakdown, done[1].breakdown), (IN_DRAM, expected));
 }
 
+/// 4 KiB at 4.096 MB/s are a write in 1 ms. A burst of one is ahead, and what is no write is not held back.
+#[test]
+fn paced_writes_come_in_at_their_rate() {
+    let spec = Spec::small()
+        .buffered("lru", 8)
+        .set("firmware.pacing.program", "4096kB/s")
+        .set("firmware.pacing.burst", "4KiB");
+    let mut device = assemble(spec.setup());
+    let ops = [Op::Write, Op::Write, Op::Write, Op::Trim, Op::Write];
+    let requests = (0..).zip(ops).map(|(page, op)| request(op, u64::from(page) * 8, 8, page));
+    let mut done = closed_loop(&mut device, 5, requests);
+    done.sort_by_key(|completion| completion.request.tag);
+    const EACH: Nanos = Nanos(1_000_000);
+    let waited: Vec<_> = done.iter().map(|completion| completion.breakdown.admission).collect();
+    assert_eq!(waited, [0, 0, 1, 0, 2].map(|count| times(EACH, count)));
+    let all =
+        |completion: &ftlab::host::Completion| (completion.breakdown.total(), completion.latency());
+    assert!(done.iter().map(all).all(|(total, latency)| total == latency), "{done:?}");
+}
+
 #[test]
 fn page_types_have_times_of_their_own() {
     let spec = Spec::small().set("nand.timing.policy", "page-type");

@@ -168,6 +168,24 @@ fn an_operation_finishes_its_pulse() {
     assert_eq!(erase_and_reads(pulses(300, 0), &[1000]), [("r", 1160), ("e", 3165)]);
 }
 
+/// The erase of [`erase_and_reads`] with a read at 1000, if an operation needs so much time left.
+#[test]
+fn an_operation_that_is_nearly_done_is_waited_for() {
+    let when = |pulse, rest| {
+        let mut set = pulses(0, pulse);
+        set.pause.rest = Nanos(rest);
+        erase_and_reads(set, &[1000])
+    };
+    // 2000 are left at 1000.
+    let suspended = [("r", 1160), ("e", 3165)];
+    let waits = [("e", 3000), ("r", 3060)];
+    assert_eq!(when(0, 2000 * US), suspended);
+    assert_eq!(when(0, 2000 * US + 1), waits);
+    // With pulses of 300, 1800 at the end of the one of 900.
+    assert_eq!(when(300, 1800 * US), [("r", 1360), ("e", 3165)]);
+    assert_eq!(when(300, 1800 * US + 1), waits);
+}
+
 #[test]
 fn a_pulse_near_the_end_is_the_last() {
     // The pulse of 2700 ends with the erase.
