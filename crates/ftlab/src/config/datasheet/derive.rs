@@ -239,6 +239,13 @@ impl Derivation<'_> {
         }
         self.text("nand.multi_plane.address", "same-page", "assumed");
         self.text("nand.multi_plane.gap", &time(GAP_US).print(), "assumed: tDBSY of ONFI");
+        // Planes that collect each for themselves hardly ever share a program.
+        self.text(
+            "ftl.superblock.policy",
+            "all",
+            "assumed: drives fill and collect blocks of all dies together",
+        );
+        self.text("ftl.placement.policy", "dynamic", "as superblocks need it");
     }
 
     /// Drives map the page of file systems, unless there are too many.
