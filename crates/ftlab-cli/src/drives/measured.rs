@@ -164,22 +164,10 @@ mod tests {
     /// The names of figures tie both together.
     #[test]
     fn all_figures_are_measured() {
+        let (cell, link) = (Value::parse("tlc").unwrap(), Value::parse("pcie-4x4").unwrap());
         let sheet = Sheet {
-            name: "mine".to_owned(),
-            capacity: Value::parse("1TB").unwrap(),
-            cell: Value::parse("tlc").unwrap(),
-            interface: Value::parse("pcie-4x4").unwrap(),
-            part: None,
-            read: None,
-            write: None,
-            random_read: None,
-            random_write: None,
-            read_latency: None,
-            write_latency: None,
-            endurance: None,
-            buffer: None,
             slc_cache: Some(Value::parse("100GB").unwrap()),
-            write_cached: None,
+            ..Sheet::new("mine".to_owned(), Value::parse("1TB").unwrap(), cell, link)
         };
         let rows = guess(&sheet).unwrap().rows;
         let figures: Vec<&str> = rows.iter().map(|row| row.figure).collect();

@@ -9,7 +9,7 @@ use crate::units::{Bytes, BytesPerSec, Nanos};
 
 /// Flash beyond what the host sees of a drive without other figures: it sells GiB as GB.
 const LEAST_SPARE: f64 = 0.07;
-/// Blocks of a plane that are free or open.
+/// Blocks of a plane that the checks of a configuration want beside its data, of which three hold none in the steady state.
 const LEAST_FREE: f64 = 5.0;
 /// The most mapping units that the simulator counts.
 const MOST_UNITS: f64 = 2_147_000_000.0;

@@ -52,6 +52,28 @@ pub struct Sheet {
 }
 
 impl Sheet {
+    /// A sheet that says no more than a device needs.
+    #[must_use]
+    pub fn new(name: String, capacity: Bytes, cell: Cell, interface: Interface) -> Sheet {
+        Sheet {
+            name,
+            capacity,
+            cell,
+            interface,
+            part: None,
+            read: None,
+            write: None,
+            random_read: None,
+            random_write: None,
+            read_latency: None,
+            write_latency: None,
+            endurance: None,
+            buffer: None,
+            slc_cache: None,
+            write_cached: None,
+        }
+    }
+
     /// The capacity as it is sold.
     fn sold(&self) -> String {
         let gigabytes = self.capacity.0 as f64 / 1e9;

@@ -3,23 +3,7 @@
 use super::*;
 
 fn sheet() -> Sheet {
-    Sheet {
-        name: "mine".to_owned(),
-        capacity: Bytes(960_000_000_000),
-        cell: Cell::Tlc,
-        interface: Interface::Pcie4x4,
-        part: None,
-        read: None,
-        write: None,
-        random_read: None,
-        random_write: None,
-        read_latency: None,
-        write_latency: None,
-        endurance: None,
-        buffer: None,
-        slc_cache: None,
-        write_cached: None,
-    }
+    Sheet::new("mine".to_owned(), Bytes(960_000_000_000), Cell::Tlc, Interface::Pcie4x4)
 }
 
 fn rate(mb: u64) -> Option<BytesPerSec> {
