@@ -17,6 +17,7 @@ use super::steps::{self, Start, Step};
 use super::untimed;
 use super::watch::{Supervision, Watcher};
 use super::{LoadSource, RunOptions, phase_names, play_source};
+use crate::chunks::guarded;
 use crate::failure::Failure;
 use crate::human;
 use crate::image::{ImageSource, OpenedImage};
@@ -65,6 +66,11 @@ impl Preparation {
     /// Returns the image that it starts from, if any.
     pub fn image(&self) -> Option<&OpenedImage> {
         self.image.as_deref()
+    }
+
+    /// Returns the name of the image that it starts from, if any.
+    pub(super) fn image_name(&self) -> Option<&str> {
+        self.image().map(|taken| &*taken.name)
     }
 
     /// Returns its parts, for the fingerprint of a run.
@@ -118,7 +124,11 @@ impl Preparation {
         instruments: Instruments<P, C>,
     ) -> Result<Device<P, C>, Failure> {
         let setup = || self.outside.install(DeviceSetup::new(config, seed));
-        let mut device = memory::device_of(setup, config, instruments)?;
+        let make = || memory::device_of(setup, config, instruments);
+        let mut device = match self.share_filled() >= DENSE {
+            true => ftlab_memory::densely(make)?,
+            false => make()?,
+        };
         if let Some(taken) = &self.image {
             taken.check(config)?;
             let same_seed = taken.image.seed == seed;
@@ -198,8 +208,10 @@ impl Preparation {
         let flags = Flags::default();
         let mut recording = Recording::new(&device, None, &flags);
         let mut supervision = Supervision { watcher, stop };
-        let steps = self.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
-        rest(&mut device)?;
+        let steps = guarded(self.image_name(), || {
+            let steps = self.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+            rest(&mut device).map(|()| steps)
+        })?;
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let notes = skipped.chain(notes_on_clocks(&steps)).collect();
         let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();
@@ -215,6 +227,10 @@ impl Preparation {
 pub fn is_physical(config: &Config) -> bool {
     !config.options.ftl.mapping.policy.translates()
 }
+
+/// A device of which so much will be filled has its tables on huge pages: that hardly takes more memory, and they are
+/// accessed much faster.
+const DENSE: Ratio = Ratio::percent(50);
 
 /// The remedy for a device that does not live long enough.
 const LONGER_LIFE: &str = "write less in `precondition` (such as age:limit=2), or make the device live \
