@@ -8,8 +8,7 @@
 //!
 //! On huge pages, a sparsely used table takes 2 MiB for each place touched, and simulating a device much larger than
 //! its used part relies on paying only 4 KiB. So only tables small enough to be resident as a whole are advised, and
-//! none while a larger one exists: that device is probably used sparsely, and its other tables with it. Who knows that
-//! a device will be filled says so ([`densely`]): then all its tables are advised.
+//! none while a larger one exists: that device is probably used sparsely, and its other tables with it.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -24,23 +23,6 @@ const MOST: usize = 128 << 20;
 /// Tables larger than 1/16 of the machine's memory are not advised either.
 #[cfg(target_os = "linux")]
 const MOST_OF_MEMORY: usize = 16;
-
-/// How many callers allocate tables of which they will touch everything.
-static DENSE: AtomicUsize = AtomicUsize::new(0);
-
-/// Makes something whose tables will be touched as a whole, however large they are.
-pub fn densely<T>(make: impl FnOnce() -> T) -> T {
-    /// Ends with the call, also if it panics.
-    struct Dense;
-    impl Drop for Dense {
-        fn drop(&mut self) {
-            DENSE.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-    DENSE.fetch_add(1, Ordering::Relaxed);
-    let _dense = Dense;
-    make()
-}
 
 /// The system's allocator, with advice on large allocations.
 ///
@@ -82,12 +64,9 @@ impl TableAllocator {
         if at.is_null() {
             return;
         }
-        let is_too_large = size > self.most();
-        let any_too_large = match is_too_large {
-            true => self.too_large.fetch_add(1, Ordering::Relaxed) + 1,
-            false => self.too_large.load(Ordering::Relaxed),
-        };
-        if any_too_large == 0 || DENSE.load(Ordering::Relaxed) > 0 {
+        if size > self.most() {
+            self.too_large.fetch_add(1, Ordering::Relaxed);
+        } else if self.too_large.load(Ordering::Relaxed) == 0 {
             system::advise(at, size);
         }
     }

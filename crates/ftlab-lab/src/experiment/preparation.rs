@@ -124,11 +124,7 @@ impl Preparation {
         instruments: Instruments<P, C>,
     ) -> Result<Device<P, C>, Failure> {
         let setup = || self.outside.install(DeviceSetup::new(config, seed));
-        let make = || memory::device_of(setup, config, instruments);
-        let mut device = match self.share_filled() >= DENSE {
-            true => ftlab_memory::densely(make)?,
-            false => make()?,
-        };
+        let mut device = memory::device_of(setup, config, instruments)?;
         if let Some(taken) = &self.image {
             taken.check(config)?;
             let same_seed = taken.image.seed == seed;
@@ -227,10 +223,6 @@ impl Preparation {
 pub fn is_physical(config: &Config) -> bool {
     !config.options.ftl.mapping.policy.translates()
 }
-
-/// A device of which so much will be filled has its tables on huge pages: that hardly takes more memory, and they are
-/// accessed much faster.
-const DENSE: Ratio = Ratio::percent(50);
 
 /// The remedy for a device that does not live long enough.
 const LONGER_LIFE: &str = "write less in `precondition` (such as age:limit=2), or make the device live \
