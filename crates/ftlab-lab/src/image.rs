@@ -1,5 +1,12 @@
-//! Image files: the preamble is plain, the rest is compressed with zstd. Reading is limited in
-//! memory; writing goes to a temporary file that is then renamed.
+//! Image files: a plain preamble, the sections, and the chunks of a large device, each compressed with zstd. Reading is
+//! limited in memory; writing goes to a temporary file that is then renamed.
+//!
+//! ```text
+//! preamble  the length of the sections (8 bytes), the sections   the length of each chunk (4 bytes)   the chunks
+//! ```
+//!
+//! Numbers are little-endian. Small images are checked as a whole when they are read, the chunks of large ones when they
+//! are needed.
 
 use std::fmt;
 use std::fs::File;
@@ -9,13 +16,14 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device};
-use ftlab::image::Damage;
+use ftlab::image::{Chunks, Damage};
 use ftlab::options::presets;
 use ftlab::options::value::Value as _;
 use ftlab::saved::{Image, Refusal, differences, file};
 use ftlab::scheduler::Probe;
 use serde_json::Value;
 
+use crate::chunks;
 use crate::failure::Failure;
 use crate::human;
 use crate::result::StepDocument;
@@ -25,6 +33,11 @@ use crate::text_file;
 const LEVEL: i32 = 3;
 /// Appends a checksum to the compressed data, to detect damage there too.
 const CHECKSUM: bool = true;
+
+/// Larger images are not checked as a whole when they are read.
+const CHECKED_AT_ONCE: u64 = 64 << 20;
+/// Bytes of the length of the sections.
+const LENGTH: usize = size_of::<u64>();
 
 /// The decompressed data may be at most this many times as long as the file, plus the limit of the
 /// texts: without the limit, a file of a few kilobytes could name a device of terabytes. Images
@@ -108,15 +121,17 @@ pub struct OpenedImage {
 
 /// Reads an image file.
 pub fn take(name: &str) -> Result<OpenedImage, Failure> {
-    taken(name, read(Path::new(name)))
+    let read = read(Path::new(name));
+    let length = std::fs::metadata(name).map_or(0, |about| about.len());
+    taken(name, length, read)
 }
 
 /// Reads an image from memory. `name` is its name in messages.
 pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<OpenedImage, Failure> {
-    taken(name, unpack(bytes, bytes.len() as u64))
+    taken(name, bytes.len() as u64, unpack(bytes, bytes.len() as u64, None))
 }
 
-fn taken(name: &str, image: Result<Image, Unread>) -> Result<OpenedImage, Failure> {
+fn taken(name: &str, length: u64, image: Result<Image, Unread>) -> Result<OpenedImage, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
     let image = image.map_err(|error| match error {
         Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
@@ -131,7 +146,11 @@ fn taken(name: &str, image: Result<Image, Unread>) -> Result<OpenedImage, Failur
             text_file::told(error)
         ))
     })?;
-    Ok(OpenedImage { name: name.to_owned(), image, config })
+    let opened = OpenedImage { name: name.to_owned(), image, config };
+    if length <= CHECKED_AT_ONCE {
+        opened.check_chunks()?;
+    }
+    Ok(opened)
 }
 
 fn missing(name: &str) -> Failure {
@@ -163,15 +182,47 @@ enum Unread {
 fn read(path: &Path) -> Result<Image, Unread> {
     let from = File::open(path).map_err(Unread::Io)?;
     let length = from.metadata().map_err(Unread::Io)?.len();
-    unpack(from, length)
+    unpack(&from, length, Some(from.try_clone().map_err(Unread::Io)?))
 }
 
-/// Reads an image file of `length` bytes.
-fn unpack(mut from: impl Read, length: u64) -> Result<Image, Unread> {
+/// Reads an image file of `length` bytes. Chunks are read later from `file`, or now if there is none.
+fn unpack(mut from: impl Read, length: u64, file: Option<File>) -> Result<Image, Unread> {
     let mut preamble = Vec::new();
     let most = file::PREAMBLE as u64;
     (&mut from).take(most).read_to_end(&mut preamble).map_err(Unread::Io)?;
     file::check_preamble(&preamble).map_err(Unread::Refused)?;
+    let mut of_sections = [0; LENGTH];
+    from.read_exact(&mut of_sections).map_err(cut)?;
+    let of_sections = u64::from_le_bytes(of_sections);
+    let read = (file::PREAMBLE + LENGTH) as u64;
+    let before_chunks = read.checked_add(of_sections).filter(|end| *end <= length);
+    let before_chunks = before_chunks.ok_or_else(|| cut(io::ErrorKind::UnexpectedEof.into()))?;
+    let mut packed = (&mut from).take(of_sections);
+    let mut image = unpack_sections(&mut packed, of_sections)?;
+    if packed.limit() > 0 {
+        return Err(Unread::Refused(Damage::new("its sections end too early").into()));
+    }
+    let count = image.snapshot.chunks.as_ref().map_or(0, Chunks::count);
+    let chunks = chunks::read(&mut from, count, before_chunks, length, file).map_err(Unread::Io)?;
+    let chunks = chunks.map_err(|damage| Unread::Refused(damage.into()))?;
+    if let Some(listed) = &mut image.snapshot.chunks {
+        listed.come_from(Arc::new(chunks));
+    }
+    Ok(image)
+}
+
+/// The failure of a file that ends too early, or can't be read.
+fn cut(error: io::Error) -> Unread {
+    match error.kind() {
+        io::ErrorKind::UnexpectedEof => {
+            Unread::Refused(Damage::new("it ends before its sections do").into())
+        }
+        _ => Unread::Io(error),
+    }
+}
+
+/// Reads the sections of an image, which take `length` bytes of its file.
+fn unpack_sections(from: impl Read, length: u64) -> Result<Image, Unread> {
     let damaged = |error: io::Error| {
         Unread::Refused(Damage::new(format!("it can't be decompressed ({error})")).into())
     };
@@ -228,10 +279,15 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
 /// Writes an image in the format of image files.
 pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
     to.write_all(&file::preamble())?;
-    let mut encoder = zstd::Encoder::new(to, LEVEL)?;
+    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
     encoder.include_checksum(CHECKSUM)?;
     encoder.write_all(&image.encode())?;
-    encoder.finish().map(drop)
+    let sections = encoder.finish()?;
+    to.write_all(&(sections.len() as u64).to_le_bytes())?;
+    to.write_all(&sections)?;
+    let Some(chunks) = &image.snapshot.chunks else { return Ok(()) };
+    let source = chunks.source().ok_or_else(|| io::Error::other("its chunks are missing"))?;
+    chunks::write(&mut to, source, chunks.count())
 }
 
 /// A temporary file in the folder of an image, which proves that the image can be written there.
@@ -269,6 +325,19 @@ pub fn write(path: &Path, image: &Image, force: bool) -> Result<u64, Failure> {
 }
 
 impl OpenedImage {
+    /// Checks the chunks, which are otherwise checked when they are needed.
+    ///
+    /// # Errors
+    /// One is damaged.
+    pub fn check_chunks(&self) -> Result<(), Failure> {
+        let Some(chunks) = &self.image.snapshot.chunks else { return Ok(()) };
+        let most = file::longest_chunk(&self.config);
+        let check = |position| chunks.checked(position, most).map(drop);
+        (0..chunks.count()).try_for_each(check).map_err(|damage| {
+            Failure::usage(format!("{}: {}", self.name, Refusal::Damaged(damage)))
+        })
+    }
+
     /// Checks that a device of this configuration can load the image.
     pub fn check(&self, config: &Config) -> Result<(), Failure> {
         let differences = differences(&self.config, config);
@@ -351,19 +420,40 @@ impl OpenedImage {
 mod tests {
     use ftlab::config::Layer;
     use ftlab::device::{DeviceSetup, assemble};
+    use ftlab::host::Host;
+    use ftlab::image::{Resume, Snapshot};
     use ftlab::saved::file::{FORMAT, MAGIC, PREAMBLE};
 
     use super::*;
+    use crate::saved::saved_in_chunks;
 
-    fn small() -> Image {
-        let config = Config::load(&[Layer::preset("tiny")]).unwrap();
+    fn tiny() -> Config {
+        Config::load(&[Layer::preset("tiny")]).unwrap()
+    }
+
+    fn image(config: &Config, snapshot: Snapshot) -> Image {
         Image {
             ftlab_version: "0".to_owned(),
             config: config.canonical(),
             seed: 1,
             story: "[]".to_owned(),
-            snapshot: assemble(DeviceSetup::new(&config, 1)).save(),
+            snapshot,
         }
+    }
+
+    fn small() -> Image {
+        image(&tiny(), assemble(DeviceSetup::new(&tiny(), 1)).save())
+    }
+
+    /// A device that was filled, with its tables in chunks.
+    fn chunked(config: &Config) -> Image {
+        let mut device = assemble(DeviceSetup::new(config, 1));
+        let sectors = device.capacity_sectors();
+        let mut untimed = device.untimed(8).unwrap();
+        untimed.fill(0..sectors).unwrap();
+        untimed.rest();
+        device.rest(&mut Vec::new()).unwrap();
+        image(config, saved_in_chunks(&device))
     }
 
     fn packed(image: &Image) -> Vec<u8> {
@@ -398,36 +488,76 @@ mod tests {
 
     #[test]
     fn an_image_that_is_cut_anywhere_is_refused() {
-        let whole = packed(&small());
-        assert!(take_bytes("a.ftlab", &whole).is_ok());
-        for end in 0..whole.len() {
-            let text = told(&whole[..end]);
-            assert!(text.contains("remedy: "), "cut at {end}: {text}");
-            assert!(end == 0 || text.contains("damaged"), "cut at {end}: {text}");
+        for image in [small(), chunked(&tiny())] {
+            let whole = packed(&image);
+            assert!(take_bytes("a.ftlab", &whole).is_ok());
+            for end in 0..whole.len() {
+                let text = told(&whole[..end]);
+                assert!(text.contains("remedy: "), "cut at {end}: {text}");
+                assert!(end == 0 || text.contains("damaged"), "cut at {end}: {text}");
+            }
         }
     }
 
     #[test]
     fn an_image_in_which_a_bit_is_turned_is_refused() {
-        let whole = packed(&small());
-        for at in 0..whole.len() {
-            let mut turned = whole.clone();
-            turned[at] ^= 1 << (at % 8);
-            // Some bits of the compression header have no meaning.
-            if let Ok(taken) = take_bytes("a.ftlab", &turned) {
-                assert_eq!(taken.image, small(), "turned at {at}");
-            } else {
-                assert!(told(&turned).contains("remedy: "), "turned at {at}");
+        for image in [small(), chunked(&tiny())] {
+            let whole = packed(&image);
+            for at in 0..whole.len() {
+                let mut turned = whole.clone();
+                turned[at] ^= 1 << (at % 8);
+                // Some bits of the compression headers have no meaning.
+                if let Ok(taken) = take_bytes("a.ftlab", &turned) {
+                    assert_eq!(taken.image, image, "turned at {at}");
+                } else {
+                    assert!(told(&turned).contains("remedy: "), "turned at {at}");
+                }
             }
         }
+        let whole = packed(&small());
         // Inside the compressed data, each section has its own checksum.
+        let pack = |sections: &[u8]| {
+            let packed = zstd::encode_all(sections, LEVEL).unwrap();
+            [&whole[..PREAMBLE], &(packed.len() as u64).to_le_bytes(), &packed].concat()
+        };
         let sections = small().encode();
         for at in (0..sections.len()).step_by(7) {
             let mut turned = sections.clone();
             turned[at] ^= 1 << (at % 8);
-            let bytes = [&whole[..PREAMBLE], &zstd::encode_all(&*turned, LEVEL).unwrap()].concat();
-            assert!(told(&bytes).contains("damaged"), "turned at {at}");
+            assert!(told(&pack(&turned)).contains("damaged"), "turned at {at}");
         }
+    }
+
+    /// The owners of a superblock are one chunk.
+    #[test]
+    fn a_superblock_is_a_chunk() {
+        let set = Layer::set(1, "ftl.superblock.policy=all");
+        let image = chunked(&Config::load(&[Layer::preset("tiny"), set]).unwrap());
+        assert_eq!(take_bytes("a.ftlab", &packed(&image)).unwrap().image, image);
+    }
+
+    /// A large image is not checked as a whole when it is read.
+    #[test]
+    fn a_damaged_chunk_fails_what_needs_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.ftlab");
+        let image = chunked(&tiny());
+        write(&path, &image, false).unwrap();
+        let load = |image: &Image| {
+            let mut device = assemble(DeviceSetup::new(&image.config("a").unwrap(), 1));
+            chunks::guarded(Some("a.ftlab"), || {
+                device.load(&image.snapshot, Resume::ALL).expect("what is read at once is whole");
+                device.ftl().audit().map_err(Failure::usage)
+            })
+        };
+        assert!(read(&path).is_ok_and(|image| load(&image).is_ok()));
+        let mut bytes = std::fs::read(&path).unwrap();
+        let last = bytes.len() - 8;
+        bytes[last] ^= 0x55;
+        std::fs::write(&path, &bytes).unwrap();
+        let Ok(opened) = read(&path) else { panic!("only a chunk is damaged") };
+        let failure = load(&opened).unwrap_err();
+        assert!(failure.text().contains("a.ftlab: this image is damaged: chunk "), "{failure}");
     }
 
     #[test]
@@ -451,7 +581,9 @@ mod tests {
     fn an_image_that_unpacks_without_end_is_refused() {
         let mut sections = small().encode();
         sections.resize(sections.len() + (256 << 20), 0);
-        let bytes = [&file::preamble()[..], &zstd::encode_all(&*sections, 1).unwrap()].concat();
+        let packed = zstd::encode_all(&*sections, 1).unwrap();
+        let length = (packed.len() as u64).to_le_bytes();
+        let bytes = [&file::preamble()[..], &length, &packed].concat();
         assert!(told(&bytes).contains("it holds more than a device of its size can have"));
     }
 }

@@ -27,6 +27,7 @@
 
 pub mod bases;
 pub mod catalog;
+mod chunks;
 pub mod compare;
 pub mod device;
 pub mod experiment;

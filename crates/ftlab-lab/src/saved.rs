@@ -1,16 +1,19 @@
 //! Devices saved in images: how they are prepared, and what state they are in.
 
+use std::sync::Arc;
+
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device};
 use ftlab::ftl::BlockState;
 use ftlab::host::Host;
-use ftlab::image::Resume;
+use ftlab::image::{Resume, Snapshot};
 use ftlab::saved::Image;
 use ftlab::scheduler::Probe;
 use ftlab::units::{BlockId, DieId, PlaneId};
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::chunks::{PackedChunks, guarded};
 use crate::experiment::{Preparation, Prepared, Watcher, is_physical, rest};
 use crate::failure::Failure;
 use crate::human;
@@ -132,6 +135,10 @@ impl Lab {
     }
 }
 
+/// Devices with so many pages are saved with their map, in chunks: to derive it would take longer than to load the rest.
+/// Images of smaller ones are half as large without.
+const LARGE: u32 = 1 << 24;
+
 /// Returns the image of a device at rest, and how it was made.
 ///
 /// # Errors
@@ -142,13 +149,26 @@ pub fn image_of<P: Probe, C: Contents>(
     seed: u64,
     steps: &[StepDocument],
 ) -> Result<Image, Failure> {
+    let snapshot = match device.ftl().logical_pages() >= LARGE && device.has_chunks() {
+        true => saved_in_chunks(device),
+        false => device.save(),
+    };
     Ok(Image {
         ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
         config: config.canonical(),
         seed,
         story: to_json(&steps)?,
-        snapshot: device.save(),
+        snapshot,
     })
+}
+
+/// The state of a device, with its largest tables in chunks.
+pub(crate) fn saved_in_chunks<P: Probe, C: Contents>(device: &Device<P, C>) -> Snapshot {
+    let mut packed = PackedChunks::default();
+    let mut snapshot = device.save_in_chunks(&mut packed);
+    let packed = Arc::new(packed);
+    snapshot.chunks.iter_mut().for_each(|chunks| chunks.come_from(packed.clone()));
+    snapshot
 }
 
 /// Loads and audits a device with the state of an image.
@@ -157,10 +177,12 @@ pub fn image_of<P: Probe, C: Contents>(
 /// The device rejects the state, or there is not enough memory.
 pub fn loaded(taken: &OpenedImage, config: &Config, resume: Resume) -> Result<Device, Failure> {
     let mut device = memory::device(config, taken.image.seed, Instruments::default())?;
-    device
-        .load(&taken.image.snapshot, resume)
-        .and_then(|()| device.ftl().audit().map_err(ftlab::image::Damage))
-        .map_err(|damage| taken.refused(&damage))?;
+    guarded(Some(&taken.name), || {
+        device
+            .load(&taken.image.snapshot, resume)
+            .and_then(|()| device.ftl().audit().map_err(ftlab::image::Damage))
+            .map_err(|damage| taken.refused(&damage))
+    })?;
     Ok(device)
 }
 

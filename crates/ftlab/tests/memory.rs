@@ -9,7 +9,9 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, Tables, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op};
+use ftlab::image::Resume;
 
+use common::chunks::saved_in_chunks;
 use common::{Spec, closed_loop, request};
 
 /// Resident memory in bytes, where the system reports it.
@@ -113,4 +115,23 @@ fn a_large_device_costs_what_is_touched() {
     assert!(each >= 8.125, "{each} bytes for each page touched: Tables::written promises more");
     assert!(each <= 10.0, "{each} bytes for each page touched");
     assert_eq!(device.ftl_counts().host_pages, u64::from(TOUCHED));
+
+    // Loading and reading takes what is read, not what the image holds.
+    assert_eq!(device.rest(&mut Vec::new()), Ok(()));
+    let snapshot = saved_in_chunks(&device);
+    let before = resident().unwrap_or_default();
+    let started = Instant::now();
+    // Placement by address checks where all pages lie.
+    let spec = spec.with("ftl.placement.policy = dynamic");
+    let mut loaded = assemble(spec.setup());
+    let resume = Resume { placement: false, ..Resume::ALL };
+    assert_eq!(loaded.load(&snapshot, resume), Ok(()));
+    let reads = (0..1_000).map(|tag| request(Op::Read, u64::from(tag) * 8, 8, tag));
+    closed_loop(&mut loaded, 1, reads);
+    let bytes = resident().unwrap_or_default().saturating_sub(before);
+    println!(
+        "{bytes} bytes and {:?} to load a device that holds {TOUCHED} pages",
+        started.elapsed()
+    );
+    assert!(bytes < 3 * u64::from(TOUCHED), "{bytes} bytes by loading");
 }

@@ -35,6 +35,7 @@ use ftlab_workload::replay::{self, Batches, Crew, Ended, Replay, ReplayError, So
 
 use self::measured::Clock;
 use self::watch::Supervision;
+use crate::chunks::guarded;
 use crate::failure::Failure;
 use crate::human;
 use crate::load::{Decoder, TraceFacts};
@@ -194,14 +195,16 @@ impl Experiment {
     ) -> Result<Measured<P, C>, Failure> {
         let Conduct { watcher, stop, requests } = conduct;
         let mut supervision = Supervision { watcher, stop };
-        let mut device = self.preparation.device_with(config, seed, instruments)?;
-        let flags = Flags::default();
-        let mut recording = Recording::new(&device, requests, &flags);
-        let clock = Clock::start();
-        let steps =
-            self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
-        let prepared = PreparedPart { device, seed, steps, clock };
-        self.measure_part(prepared, load, config, recording, &mut supervision)
+        guarded(self.preparation.image_name(), || {
+            let mut device = self.preparation.device_with(config, seed, instruments)?;
+            let flags = Flags::default();
+            let mut recording = Recording::new(&device, requests, &flags);
+            let clock = Clock::start();
+            let steps =
+                self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+            let prepared = PreparedPart { device, seed, steps, clock };
+            self.measure_part(prepared, load, config, recording, &mut supervision)
+        })
     }
 
     /// Performs the preparation alone. Experiments with the same preparation, on devices of the same configuration,
@@ -218,13 +221,15 @@ impl Experiment {
         instruments: Instruments<P, C>,
     ) -> Result<PreparedRun<P, C>, Failure> {
         let mut supervision = Supervision { watcher, stop };
-        let mut device = self.preparation.device_with(config, seed, instruments)?;
-        let flags = Flags::default();
-        let mut recording = Recording::new(&device, None, &flags);
-        let steps =
-            self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
-        let Recording { recorder, phases_before, .. } = recording;
-        Ok(PreparedRun { device, recorder, phases_before, steps, seed })
+        guarded(self.preparation.image_name(), || {
+            let mut device = self.preparation.device_with(config, seed, instruments)?;
+            let flags = Flags::default();
+            let mut recording = Recording::new(&device, None, &flags);
+            let steps =
+                self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+            let Recording { recorder, phases_before, .. } = recording;
+            Ok(PreparedRun { device, recorder, phases_before, steps, seed })
+        })
     }
 
     /// Performs the rest of an experiment whose preparation was performed, by this or another experiment with the
@@ -245,7 +250,10 @@ impl Experiment {
         let mut recording = Recording::new(&device, requests, &flags);
         (recording.recorder, recording.phases_before) = (recorder, phases_before);
         let prepared = PreparedPart { device, seed, steps, clock: Clock::start() };
-        self.measure_part(prepared, load, config, recording, &mut Supervision { watcher, stop })
+        let mut supervision = Supervision { watcher, stop };
+        guarded(self.preparation.image_name(), || {
+            self.measure_part(prepared, load, config, recording, &mut supervision)
+        })
     }
 
     fn measure_part<P: Probe + Clone, C: Contents + Clone>(

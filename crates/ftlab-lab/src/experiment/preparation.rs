@@ -17,6 +17,7 @@ use super::steps::{self, Start, Step};
 use super::untimed;
 use super::watch::{Supervision, Watcher};
 use super::{LoadSource, RunOptions, phase_names, play_source};
+use crate::chunks::guarded;
 use crate::failure::Failure;
 use crate::human;
 use crate::image::{ImageSource, OpenedImage};
@@ -65,6 +66,11 @@ impl Preparation {
     /// Returns the image that it starts from, if any.
     pub fn image(&self) -> Option<&OpenedImage> {
         self.image.as_deref()
+    }
+
+    /// Returns the name of the image that it starts from, if any.
+    pub(super) fn image_name(&self) -> Option<&str> {
+        self.image().map(|taken| &*taken.name)
     }
 
     /// Returns its parts, for the fingerprint of a run.
@@ -198,8 +204,10 @@ impl Preparation {
         let flags = Flags::default();
         let mut recording = Recording::new(&device, None, &flags);
         let mut supervision = Supervision { watcher, stop };
-        let steps = self.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
-        rest(&mut device)?;
+        let steps = guarded(self.image_name(), || {
+            let steps = self.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+            rest(&mut device).map(|()| steps)
+        })?;
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let notes = skipped.chain(notes_on_clocks(&steps)).collect();
         let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();

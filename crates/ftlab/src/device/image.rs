@@ -12,7 +12,7 @@ use crate::ftl::mapping::Dftl;
 use crate::ftl::recovery::rebuild;
 use crate::ftl::{Kernel, superblock};
 use crate::host::{Advanced, Completion, Host, Op, Request};
-use crate::image::{Damage, ImagePart, Resume, Snapshot, take_up};
+use crate::image::{ChunkSink, Chunking, Damage, ImagePart, Resume, Snapshot, take_up};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Lba, SimTime};
 
@@ -99,6 +99,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// If the device is not at rest: see [`rest`](Self::rest).
     #[must_use]
     pub fn save(&self) -> Snapshot {
+        self.save_with(None)
+    }
+
+    /// Like [`save`](Self::save), with the largest tables in chunks, which `sink` takes: whoever loads the device then
+    /// reads only what is touched. Only if the device [has](Self::has_chunks) such tables.
+    ///
+    /// # Panics
+    /// As there.
+    pub fn save_in_chunks(&self, sink: &mut dyn ChunkSink) -> Snapshot {
+        let chunking = self.has_chunks().then(|| Chunking::new(sink));
+        self.save_with(chunking)
+    }
+
+    /// Whether the largest tables can be saved in chunks.
+    #[must_use]
+    pub fn has_chunks(&self) -> bool {
+        crate::ftl::image::has_chunks(&self.base.kernel.ftl)
+    }
+
+    fn save_with(&self, chunking: Option<Chunking<'_>>) -> Snapshot {
         let Device {
             // Follows from the parts of the device.
             skills: _,
@@ -141,7 +161,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         assert!(quiet && handed_out, "only a device at rest can be saved");
         let mut snapshot = Snapshot::default();
         snapshot.write(ImagePart::Device, |out| out.number(now.0));
-        crate::ftl::image::save(&mut snapshot, ftl);
+        crate::ftl::image::save(&mut snapshot, chunking, ftl);
         snapshot.write(ImagePart::Policies, |out| {
             crate::ftl::image::save_policies(out, ftl);
             flash.save(out);

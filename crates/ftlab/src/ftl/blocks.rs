@@ -428,7 +428,7 @@ impl Blocks {
         &self,
         geometry: &Geometry,
         out: &mut ImageWriter,
-        pages: impl Fn(BlockId, &mut ImageWriter),
+        mut pages: impl FnMut(BlockId, &mut ImageWriter),
     ) {
         // The order of closing is saved separately, as a list of blocks.
         let Blocks {

@@ -6,7 +6,7 @@
 
 use crate::engine::skills;
 use crate::ftl::gc::{VictimPolicy, VictimView, collection};
-use crate::ftl::mapping::{Dftl, MappingPolicy};
+use crate::ftl::mapping::{Dftl, Mapping, MappingPolicy};
 use crate::ftl::merge::fold;
 use crate::ftl::parity::rebuild as parity_rebuild;
 use crate::ftl::placement::PlacementPolicy;
@@ -16,12 +16,15 @@ use crate::ftl::space::Space;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, merge, slc};
-use crate::image::{Damage, ImagePart, ImageReader, ImageWriter, Resume, Snapshot, take_up};
+use crate::image::{
+    ChunkedTable, Chunking, Chunks, Damage, ImagePart, ImageReader, ImageWriter, PackedTable,
+    Resume, Snapshot, take_up,
+};
 use crate::units::{BlockId, PlaneId};
 
 /// Saves the state of an FTL at rest. The destructuring makes sure that a new field does not
 /// compile until somebody has decided whether it is saved.
-pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
+pub(crate) fn save(to: &mut Snapshot, mut chunking: Option<Chunking<'_>>, ftl: &Ftl) {
     let Ftl {
         geometry,
         // Derived from the configuration.
@@ -68,13 +71,30 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         // The device had been shut down properly, so all its data is valid.
         record: _,
     } = features;
+    if let (Some(chunking), Mapping::Page(map)) = (&mut chunking, &ftl.map.mapping) {
+        map.save_chunks(chunking);
+    }
     to.write(ImagePart::Blocks, |out| {
         // The contents of invalid pages don't matter any more.
-        blocks.save(geometry, out, |block, out| match ftl.packs() {
-            true => fragments::image::save_fragments(block, out, ftl),
-            false => spare.save(blocks.valid_pages(geometry, block), out),
+        blocks.save(geometry, out, |block, out| {
+            let pages = blocks.valid_pages(geometry, block);
+            if let Some(chunking) = &mut chunking {
+                // Others are still written to.
+                let is_closed = blocks.state(block) == BlockState::Closed;
+                let units = blocks.units_per_block();
+                let apart = is_closed && spare.save_chunk(block, units, pages.clone(), chunking);
+                out.flag(apart);
+                if apart {
+                    return;
+                }
+            }
+            match ftl.packs() {
+                true => fragments::image::save_fragments(block, out, ftl),
+                false => spare.save(pages, out),
+            }
         });
     });
+    to.chunks = chunking.map(Chunking::end);
     to.write(ImagePart::Planes, |out| {
         life::save_life(out, ftl);
         planes.iter().for_each(|plane| plane.save(out, |stream| blocks.units_in(stream)));
@@ -92,6 +112,11 @@ pub(crate) fn save(to: &mut Snapshot, ftl: &Ftl) {
         }
         lost.save(out);
     });
+}
+
+/// Whether the largest tables can be saved in chunks: the map is a table of its own, in which no two pages share a place.
+pub(crate) fn has_chunks(ftl: &Ftl) -> bool {
+    matches!(ftl.map.mapping, Mapping::Page(_)) && !ftl.packs()
 }
 
 /// Saves the state of the policies.
@@ -114,12 +139,20 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.begin_load();
     }
+    let chunks = from.chunks.as_ref();
     from.read(ImagePart::Blocks, resume.random, |from| {
         if ftl.packs() {
             return fragments::image::load_fragments(from, ftl);
         }
-        load_blocks(from, ftl)?;
-        load_mapping(ftl)
+        take_packed(chunks, ftl)?;
+        load_blocks(from, chunks.is_some(), ftl)?;
+        match chunks.is_some() && !reads_everything(ftl) {
+            true => take_packed_map(chunks, ftl),
+            false => {
+                ftl.map.spare.unpack_all();
+                load_mapping(ftl)
+            }
+        }
     })?;
     if let Some(map) = ftl.map.mapping.dftl_mut() {
         map.end_load();
@@ -160,10 +193,49 @@ pub(crate) fn load_policies(
     })
 }
 
-fn load_blocks(from: &mut ImageReader<'_>, ftl: &mut Ftl) -> Result<(), Damage> {
+/// Takes over the owners of pages that are in chunks.
+fn take_packed(chunks: Option<&Chunks>, ftl: &mut Ftl) -> Result<(), Damage> {
+    let Some(chunks) = chunks else { return Ok(()) };
+    if !has_chunks(ftl) {
+        return Err(Damage::new("its tables are in chunks, which this device can't load"));
+    }
+    if chunks.source().is_none() {
+        return Err(Damage::new("its chunks are missing"));
+    }
+    let (words, length) = (ftl.blocks.units_per_block(), ftl.geometry.physical_pages());
+    let owners = ChunkedTable::Owners;
+    let owners = PackedTable::new(chunks, owners, words, length, ftl.logical_pages)?;
+    ftl.map.spare.take_packed(owners);
+    Ok(())
+}
+
+/// Takes over the map, which is in chunks.
+fn take_packed_map(chunks: Option<&Chunks>, ftl: &mut Ftl) -> Result<(), Damage> {
+    let (Some(chunks), Mapping::Page(map)) = (chunks, &mut ftl.map.mapping) else { return Ok(()) };
+    let (length, most) = (ftl.logical_pages, ftl.geometry.physical_pages());
+    let in_chunk = chunks.map_words();
+    map.take_packed(PackedTable::new(chunks, ChunkedTable::Map, in_chunk, length, most)?);
+    Ok(())
+}
+
+/// Whether a load reads the owners of all pages anyway: for what recovery records, or to check where pages lie.
+fn reads_everything(ftl: &Ftl) -> bool {
+    ftl.keeps_records() || ftl.policies.placement.pools() > 1
+}
+
+fn load_blocks(from: &mut ImageReader<'_>, is_chunked: bool, ftl: &mut Ftl) -> Result<(), Damage> {
     let Ftl { geometry, logical_pages, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
     let pages = mapping.dftl().map_or(*logical_pages, Dftl::all_pages);
     blocks.load(geometry, from, |blocks, block, from| {
+        if is_chunked {
+            let apart = from.flag("whether the owners of a block are in a chunk")?;
+            if apart && blocks.state(block) == BlockState::Closed {
+                return Ok(());
+            }
+            if apart || spare.is_packed(block) {
+                return Err(Damage(format!("{block:?} can't have its owners in a chunk")));
+            }
+        }
         if mapping.dftl().is_none() && blocks.stream(block).is_of_map() {
             return Err(Damage(format!(
                 "{block:?} holds translation pages, but the map is not on flash"

@@ -3,8 +3,8 @@
 
 use super::fragments::OwnerPart;
 use crate::engine::prefetch;
-use crate::image::{Damage, ImageReader, ImageWriter};
-use crate::units::{Lpn, Ppn, SectorMask};
+use crate::image::{ChunkedTable, Chunking, Damage, ImageReader, ImageWriter, PackedTable};
+use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 
 /// Marks an owner whose page holds only some sectors. Their mask is in a separate table.
 const PARTIAL: u32 = 1 << 31;
@@ -33,6 +33,9 @@ pub struct Spare {
     shared: Vec<[OwnerPart; 2]>,
     /// The numbers of unused records.
     free: Vec<u32>,
+    /// By block: owners that were loaded and are still packed. All their pages are whole, and none is written until
+    /// the block is erased.
+    packed: Option<Box<PackedTable>>,
 }
 
 impl Spare {
@@ -48,6 +51,7 @@ impl Spare {
             any_partial: false,
             shared: Vec::new(),
             free: Vec::new(),
+            packed: None,
         }
     }
 
@@ -148,7 +152,10 @@ impl Spare {
     #[inline]
     #[must_use]
     pub fn owner(&self, at: Ppn) -> Option<Lpn> {
-        Lpn::from_raw(self.owners[at.at()] & !PARTIAL)
+        match (self.owners[at.at()], &self.packed) {
+            (0, Some(packed)) => Lpn::from_raw(packed.word(at.at())),
+            (word, _) => Lpn::from_raw(word & !PARTIAL),
+        }
     }
 
     /// The sectors that a programmed page holds. Not for shared pages.
@@ -175,12 +182,20 @@ impl Spare {
 
     /// Saves the contents of these pages.
     pub(super) fn save(&self, pages: impl Iterator<Item = Ppn> + Clone, out: &mut ImageWriter) {
-        let Spare { owners, masks: _, mask_bytes, full: _, any_partial: _, shared: _, free: _ } =
-            self;
+        let Spare {
+            owners,
+            masks: _,
+            mask_bytes,
+            full: _,
+            any_partial: _,
+            shared: _,
+            free: _,
+            packed: _,
+        } = self;
         let mut before = 0;
         for at in pages.clone() {
             // Adjacent pages mostly have adjacent owners.
-            let owner = owners[at.at()] & !PARTIAL;
+            let owner = self.owner(at).map_or(0, Lpn::to_raw);
             out.difference(before + 1, owner);
             before = owner;
         }
@@ -191,6 +206,52 @@ impl Spare {
             out.difference(next, number as u32);
             next = number as u32 + 1;
             out.raw(&self.sectors(at).0.to_le_bytes()[..*mask_bytes]);
+        }
+    }
+
+    /// Saves the owners of a block as a chunk, if all these pages of it are whole. `units` are all places of the block.
+    /// Returns whether it did.
+    pub(super) fn save_chunk(
+        &self,
+        block: BlockId,
+        units: u32,
+        pages: impl Iterator<Item = Ppn>,
+        out: &mut Chunking<'_>,
+    ) -> bool {
+        let first = block.at() * units as usize;
+        let mut words = vec![0; units as usize];
+        for at in pages {
+            if self.sectors(at) != self.full {
+                return false;
+            }
+            words[at.at() - first] = self.owner(at).map_or(0, Lpn::to_raw);
+        }
+        out.put(ChunkedTable::Owners, block.get(), words.into_iter());
+        true
+    }
+
+    /// Takes over the owners of an image. Nothing is recorded so far.
+    pub(super) fn take_packed(&mut self, packed: PackedTable) {
+        self.packed = Some(Box::new(packed));
+    }
+
+    /// Whether the owners of a block are packed.
+    pub(super) fn is_packed(&self, block: BlockId) -> bool {
+        self.packed.as_ref().is_some_and(|packed| packed.holds(block.get()))
+    }
+
+    /// Unpacks all owners.
+    pub(super) fn unpack_all(&mut self) {
+        if let Some(packed) = self.packed.take() {
+            packed.unpack_all(&mut self.owners);
+        }
+    }
+
+    /// A block was erased.
+    #[inline]
+    pub(super) fn erased(&mut self, block: BlockId) {
+        if let Some(packed) = &mut self.packed {
+            packed.forget(block.get());
         }
     }
 

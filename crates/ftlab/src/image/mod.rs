@@ -8,10 +8,17 @@
 //! Each owner of state saves and loads its own part with [`ImageWriter`] and [`ImageReader`], and destructures itself without
 //! `..`: a new field does not compile until someone has decided whether it is saved. Each fact is stored once.
 //! Derived state (the mapping, counts) is rebuilt while loading, so any image that loads gives a consistent device.
+//!
+//! Deriving the mapping reads everything. So the image of a large device may hold its two largest tables, the mapping and
+//! the owners of pages, in [chunks](Chunks) that are read when they are needed. Each has a checksum; that they agree is
+//! checked by an audit only.
 
+mod chunks;
 mod code;
 mod snapshot;
 
+pub use chunks::{ChunkSink, ChunkSource, Chunks, MAP_WORDS};
+pub(crate) use chunks::{ChunkedTable, Chunking, PackedTable};
 pub use code::{Damage, ImageReader, ImageWriter};
 pub use snapshot::{ImagePart, Snapshot};
 

@@ -1,6 +1,6 @@
 //! A snapshot: the parts of a device's state, each a sequence of bytes with a name.
 
-use super::{Damage, ImageReader, ImageWriter};
+use super::{Chunks, Damage, ImageReader, ImageWriter};
 
 /// A part of the state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -44,6 +44,8 @@ impl ImagePart {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
     parts: [Vec<u8>; ImagePart::ALL.len()],
+    /// The tables that are saved in chunks, if any.
+    pub chunks: Option<Chunks>,
 }
 
 impl Snapshot {

@@ -6,22 +6,25 @@
 //! ```
 //!
 //! Numbers are little-endian. The sections are `ftlab` (the version that wrote it), `config` (canonical
-//! TOML), `seed`, `story` (JSON: the history of the device) and the parts of the [`Snapshot`]. Code
-//! that writes files may compress everything after the preamble.
+//! TOML), `seed`, `story` (JSON: the history of the device), the parts of the [`Snapshot`], and `chunks`: the list of its
+//! [chunks](Chunks), empty if it has none. Code that writes files may compress everything after the preamble, and keeps the
+//! chunks themselves.
 
 use std::fmt;
 
 use crate::config::{Config, ConfigError, Layer};
-use crate::image::{Damage, ImagePart, Snapshot};
+use crate::image::{Chunks, Damage, ImagePart, ImageReader, ImageWriter, MAP_WORDS, Snapshot};
 
 /// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"FTLABIMG";
 /// The number of the format. It increases with every change of the content of the parts.
-pub const FORMAT: u32 = 7;
+pub const FORMAT: u32 = 8;
 /// Bytes of the preamble.
 pub const PREAMBLE: usize = MAGIC.len() + size_of::<u32>();
 /// Bytes of a checksum.
 const CHECKSUM: usize = blake3::OUT_LEN;
+/// The section after the parts.
+const CHUNKS: &str = "chunks";
 /// The sections before the parts, in order.
 const TEXTS: [&str; 4] = ["ftlab", "config", "seed", "story"];
 
@@ -115,15 +118,19 @@ pub fn check_preamble(bytes: &[u8]) -> Result<(), Refusal> {
 }
 
 impl Image {
-    /// Returns the sections that follow the [`preamble`].
+    /// Returns the sections that follow the [`preamble`]. Chunks are only listed there, with their digests.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let Image { ftlab_version, config, seed, story, snapshot } = self;
         let seed = seed.to_le_bytes();
         let texts = [ftlab_version.as_bytes(), config.as_bytes(), &seed, story.as_bytes()];
         let parts = ImagePart::ALL.map(|part| (part.name(), snapshot.part(part)));
+        let mut list = ImageWriter::default();
+        snapshot.chunks.iter().for_each(|chunks| chunks.save(&mut list));
+        let list = list.into_bytes();
         let mut out = Vec::new();
-        for (name, content) in TEXTS.into_iter().zip(texts).chain(parts) {
+        let chunks = [(CHUNKS, &*list)];
+        for (name, content) in TEXTS.into_iter().zip(texts).chain(parts).chain(chunks) {
             out.push(name.len() as u8);
             out.extend_from_slice(name.as_bytes());
             out.extend_from_slice(&(content.len() as u64).to_le_bytes());
@@ -133,7 +140,7 @@ impl Image {
         out
     }
 
-    /// Reads the sections that follow the [`preamble`].
+    /// Reads the sections that follow the [`preamble`]. Chunks still need a [source](Chunks::come_from).
     ///
     /// # Errors
     /// The first problem with them. Whether the state is consistent is checked when a device loads it.
@@ -150,6 +157,10 @@ impl Image {
         let mut snapshot = Snapshot::default();
         for part in ImagePart::ALL {
             snapshot.put(part, section(&mut left, part.name())?.to_vec());
+        }
+        let list = section(&mut left, CHUNKS)?;
+        if !list.is_empty() {
+            snapshot.chunks = Some(Chunks::load(&mut ImageReader::new(list, true))?);
         }
         if !left.is_empty() {
             return Err(Damage(format!("{} bytes follow its last section", left.len())).into());
@@ -187,6 +198,14 @@ pub fn most_bytes(sections: &[u8]) -> Result<u64, Refusal> {
     let geometry = config.flash();
     let pages = u64::from(geometry.physical_pages()) * MOST_PER_PAGE;
     Ok(LONGEST_TEXTS + pages + u64::from(geometry.blocks()) * MOST_PER_BLOCK)
+}
+
+/// Returns the length of the longest chunk that an image of this device can have.
+#[must_use]
+pub fn longest_chunk(config: &Config) -> usize {
+    // The owners of a superblock are a chunk.
+    let words = config.flash().volume().units_per_block().max(MAP_WORDS);
+    words as usize * size_of::<u32>()
 }
 
 /// Maximum total size of the texts of an image.

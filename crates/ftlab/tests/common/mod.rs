@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test binary uses its own part of this")]
 
 pub mod caching;
+pub mod chunks;
 mod drive;
 pub mod failing;
 pub mod gating;

@@ -21,6 +21,8 @@ use ftlab_torture::{
     reads_fail,
 };
 
+use crate::chunks::saved_in_chunks;
+
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;
 
@@ -191,7 +193,11 @@ impl Bench {
         if rested.is_err() {
             return Ok(bench);
         }
-        let snapshot = bench.device.save();
+        // Every other one is saved in chunks, as large devices are.
+        let snapshot = match bench.device.now().0.is_multiple_of(2) {
+            true => bench.device.save(),
+            false => saved_in_chunks(&bench.device),
+        };
         let mut versions = bench.device.contents().clone();
         versions.forget_accesses();
         let resume = Resume::between(&bench.config.options, &config.options, true);

@@ -10,6 +10,8 @@
 mod bench;
 mod canary;
 mod case;
+#[path = "../common/chunks.rs"]
+mod chunks;
 
 use std::collections::BTreeMap;
 

@@ -9,6 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use crate::common::caching;
+use crate::common::chunks::saved_in_chunks;
 use crate::common::random::{self, Step};
 use crate::common::{
     BLOCKS, Spec, assert_no_standstill, closed_loop, fill, gating, logs, on_demand, policies,
@@ -58,17 +59,23 @@ fn goes_on(spec: &Spec, depth: usize, before: &[Step], after: &[Step]) -> Result
     if loaded.save() != snapshot {
         return Err("saving the loaded device gives other bytes".to_owned());
     }
+    let mut in_chunks = assemble(spec.setup());
+    let chunked = saved_in_chunks(&saved);
+    in_chunks.load(&chunked, Resume::ALL).map_err(|damage| damage.to_string())?;
     let expected = perform(&mut saved, per_page, depth, after);
-    let got = perform(&mut loaded, per_page, depth, after);
-    if expected != got || saved.now() != loaded.now() {
-        let at = expected.iter().zip(&got).position(|(a, b)| a != b);
-        let at = at.map(|at| (expected[at], got[at]));
-        return Err(format!("the loaded device behaves differently: {at:?}"));
+    for mut loaded in [loaded, in_chunks] {
+        let got = perform(&mut loaded, per_page, depth, after);
+        if expected != got || saved.now() != loaded.now() {
+            let at = expected.iter().zip(&got).position(|(a, b)| a != b);
+            let at = at.map(|at| (expected[at], got[at]));
+            return Err(format!("the loaded device behaves differently: {at:?}"));
+        }
+        loaded.ftl().audit()?;
+        if saved.save() != loaded.save() {
+            return Err("the loaded device ends in another state".to_owned());
+        }
     }
-    match saved.save() == loaded.save() {
-        true => Ok(()),
-        false => Err("the loaded device ends in another state".to_owned()),
-    }
+    Ok(())
 }
 
 proptest! {

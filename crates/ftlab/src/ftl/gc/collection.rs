@@ -249,6 +249,7 @@ pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut
     }
     if erased {
         ftl.blocks.reset(run.victim);
+        ftl.map.spare.erased(run.victim);
         if !run.returns_block {
             return;
         }

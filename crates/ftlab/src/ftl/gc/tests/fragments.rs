@@ -265,7 +265,7 @@ impl Bench {
             self.finish(0);
         }
         let mut snapshot = Snapshot::default();
-        crate::ftl::image::save(&mut snapshot, &self.ftl);
+        crate::ftl::image::save(&mut snapshot, None, &self.ftl);
         let mut loaded = ftl(self.placement);
         crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded)
             .expect("it was saved just now");
