@@ -126,7 +126,7 @@ pub struct Dftl {
     due: VecDeque<(Tpn, Cause)>,
     /// By translation page: whether it stays in memory as a whole because it can no longer be
     /// written. Empty as long as the device takes writes.
-    kept: Vec<bool>,
+    kept: Box<[bool]>,
     /// Whether an image is being loaded. Committed entries are then already on flash.
     loading: bool,
     counts: DemandCounts,
@@ -228,7 +228,7 @@ impl Dftl {
             leaving: vec![false; count as usize].into(),
             touched: vec![Vec::new(); geometry.planes() as usize].into(),
             due: VecDeque::new(),
-            kept: Vec::new(),
+            kept: Box::default(),
             loading: false,
             counts: DemandCounts::default(),
             stored: vec![0; stored],
@@ -414,7 +414,9 @@ impl Dftl {
     /// no longer writes it.
     #[cold]
     pub(crate) fn keep(&mut self, of: Tpn) {
-        self.kept.resize(self.layout.count as usize, false);
+        if self.kept.is_empty() {
+            self.kept = vec![false; self.layout.count as usize].into();
+        }
         self.kept[of.at()] = true;
         self.stale[of.at()] = false;
         self.clean_all(of);
