@@ -30,7 +30,7 @@ SUBCOMMANDS = {
 def common_arguments(parser):
     server = parser.add_argument_group("the server")
     server.add_argument("--server", choices=SERVERS, default="ftlab")
-    server.add_argument("--device", default="tlc-32g", help="ftlab: preset or file of the device")
+    server.add_argument("--device", default="plain-32g", help="ftlab: preset or file of the device")
     server.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="an option of the device")
     server.add_argument("--plain", action="store_true", help="ftlab: no options but those of --set; it can't be cut then")
     server.add_argument("--serve", action="append", default=[], metavar="ARG", help="one more argument of ftlab serve")

@@ -182,7 +182,7 @@ fn number(bytes: &[u8]) -> u32 {
 #[test]
 fn trims_of_nothing_hold_nobody_up() {
     const TRIMS: usize = 256;
-    let served = Served::new("tlc-32g", &[], 8);
+    let served = Served::new("plain-32g", &[], 8);
     let mut trims = Client::new(&served);
     for _ in 0..TRIMS {
         trims.ask(TRIM, 4 << 30, u32::MAX - 511);

@@ -20,7 +20,7 @@ import ftlab as fl
 import numpy as np
 
 ROUNDS = 5
-DEVICE = "tlc-32g"
+DEVICE = "plain-32g"
 WORKLOAD = "mixed-70-30-zipf"
 REQUESTS = 10_000_000
 #: The measured phase of that workload, longer.

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 BLOCK = re.compile(r"(<!-- not run -->\n)?^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-SMALLER = {'"tlc-32g"': '"tiny"', "500_000": "2_000", "20_000)": "500)", "trials=20": "trials=10", "trials=40": "trials=10"}
+SMALLER = {'"tlc-32g"': '"tiny"', '"plain-32g"': '"tiny"', "500_000": "2_000", "20_000)": "500)", "trials=20": "trials=10", "trials=40": "trials=10"}
 
 
 def test_the_examples_of_the_guide_run(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

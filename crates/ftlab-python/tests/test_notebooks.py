@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 NAMES = ["first-study", "tail-latency"]
-SMALLER = {'"tlc-32g"': '"tiny"', "200_000": "2_000"}
+SMALLER = {'"plain-32g"': '"tiny"', "200_000": "2_000"}
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ print("usable")
 CASES = {
     "run": ("", f"fl.run(tiny, {LONG})", ""),
     "age": (
-        'big = fl.device("tlc-32g")',
+        'big = fl.device("plain-32g")',
         'fl.age(big, cache=False, precondition="fill:timed,age:timed")',
         "",
     ),

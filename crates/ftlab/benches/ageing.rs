@@ -17,7 +17,7 @@ use ftlab::units::{Lba, SimTime};
 use common::cpu_time;
 
 /// The presets run by default.
-const PRESETS: [&str; 5] = ["tlc-32g", "tlc-512g", "tlc-1t", "qlc-1t", "mqsim"];
+const PRESETS: [&str; 5] = ["plain-32g", "tlc-512g", "tlc-1t", "qlc-1t", "mqsim"];
 const DEPTH: u32 = 32;
 const SECTORS: u64 = 8;
 /// Requests timed in each way.

@@ -172,7 +172,7 @@ fn what_does_not_fit_or_is_damaged_is_refused() {
     let parts = ["does not fit", "nand.blocks_per_plane is 32 in the image and 64", "remedy"];
     fails(&place, &other, &parts);
     fails(&place, &format!("{run} --set ftl.over_provisioning=50%"), &["ftl.over_provisioning"]);
-    fails(&place, "device load a.ftlab --device tlc-32g", &["nand.page_size is 4KiB"]);
+    fails(&place, "device load a.ftlab --device plain-32g", &["nand.page_size is 4KiB"]);
     fails(&place, "device show nothing.ftlab", &["can't read the image nothing.ftlab"]);
     fails(&place, "device show trace.csv", &["not an image", "ftlab device save"]);
     let whole = place.read("a.ftlab");

@@ -3,7 +3,7 @@
 //!
 //! Devices are built from configuration alone, so that the same source runs on older commits. Each is filled in order and
 //! then overwritten at random in 4 KiB, as often as its scenario says, over all of its capacity. Large presets are cut
-//! down for that, as tlc-32g is a cut of tlc-512g: fewer pages in a block and everything else the same.
+//! down for that, as plain-32g is a cut of tlc-512g: fewer pages in a block and everything else the same.
 
 mod run;
 mod table;

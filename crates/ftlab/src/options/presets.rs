@@ -31,6 +31,7 @@ pub const fn devices() -> &'static [Preset] {
         "mlc-32g",
         "mlc-256g",
         "tlc-32g",
+        "plain-32g",
         "tlc-512g",
         "tlc-1t",
         "qlc-1t",

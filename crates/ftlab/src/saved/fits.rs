@@ -185,7 +185,7 @@ mod tests {
         let config = |sets: &[&str]| {
             let sets = (1..).zip(sets).map(|(number, set)| Layer::set(number, set));
             let layers: Vec<Layer> =
-                std::iter::once(Layer::preset("tlc-32g")).chain(sets).collect();
+                std::iter::once(Layer::preset("plain-32g")).chain(sets).collect();
             Config::load(&layers).expect("it is sound")
         };
         let all = differences(&config(image), &config(device));

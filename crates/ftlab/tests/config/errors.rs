@@ -174,7 +174,7 @@ fn too_little_over_provisioning() {
 
 #[test]
 fn an_slc_cache_that_cannot_work() {
-    let text = |sets: &[&str]| error(&with_sets("tlc-32g", sets)).to_string();
+    let text = |sets: &[&str]| error(&with_sets("plain-32g", sets)).to_string();
     let policy = "ftl.slc_cache.policy=static";
     let found = text(&[policy, "ftl.slc_cache.blocks=900"]);
     assert!(found.contains("900 more belong to the SLC cache"), "{found}");
@@ -318,7 +318,7 @@ fn arbitration_without_a_choice_is_noted() {
 #[test]
 fn the_remedy_for_bad_blocks_helps() {
     let with =
-        |more: &str| Config::load(&with_sets("tlc-32g", &["nand.faults.factory_bad=40%", more]));
+        |more: &str| Config::load(&with_sets("plain-32g", &["nand.faults.factory_bad=40%", more]));
     let error = with("ftl.gc.stop=3").unwrap_err();
     let told = &error.problems[0];
     assert!(told.remedy.contains("nand.faults.factory_bad"), "{}", told.remedy);

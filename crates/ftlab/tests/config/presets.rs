@@ -42,7 +42,9 @@ fn capacities_are_those_of_the_names() {
         ("slc-240g", 240_000_000_000_u64),
         ("mlc-32g", 32_000_000_000),
         ("mlc-256g", 256_000_000_000),
-        ("tlc-32g", 32_000_000_000),
+        // A sixteenth of 500 GB.
+        ("tlc-32g", 31_250_000_000),
+        ("plain-32g", 32_000_000_000),
         ("tlc-512g", 512_000_000_000),
         ("tlc-1t", 1_000_000_000_000),
         ("qlc-1t", 1_000_000_000_000),
@@ -70,7 +72,7 @@ fn capacities_are_those_of_the_names() {
 #[test]
 fn common_drives_run_on_a_reduced_set_of_skills() {
     let set_of = |config: &Config| assemble(DeviceSetup::new(config, 1)).skills();
-    for name in ["tlc-32g", "tlc-512g", "tlc-1t", "qlc-1t", "qlc-2t", "slc-240g", "mlc-256g"] {
+    for name in ["plain-32g", "tlc-512g", "tlc-1t", "qlc-1t", "qlc-2t", "slc-240g", "mlc-256g"] {
         assert_eq!(set_of(&load(name)), COMMON, "{name}");
     }
     // The front end's processor and link, and commands that occupy the bus.
