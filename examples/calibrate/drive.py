@@ -7,6 +7,7 @@ each unknown option, and numbers by load: those to fit, and those that are kept 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ def show(title: str, aged: fl.Device, loads: list[fl.Measurement], names: dict[s
             told = ", ".join(f"{value / unit:.6g} ({by:+.0%})" for value, by in zip(values, off, strict=True))
             print(f"  {one.label}, {names[key]}: measured {measured / unit:g}, simulated {told}", flush=True)
     if sizes:
-        print(f"  median error of the first seed {sorted(sizes)[len(sizes) // 2]:.1%} of {len(sizes)} numbers")
+        print(f"  median error of the first seed {statistics.median(sizes):.1%} of {len(sizes)} numbers")
 
 
 def main() -> None:
@@ -55,8 +56,10 @@ def main() -> None:
     asked.add_argument("drive", type=Path)
     asked.add_argument("--trials", type=int, default=40, help="trials of each start")
     asked.add_argument("--starts", type=int, default=3)
+    asked.add_argument("--image", type=Path, help="an image of the aged device, seed 1, with the options of `set`; else it is aged here")
     asked.add_argument("--threads", type=int, default=None)
     asked.add_argument("--seeds", type=int, default=1, help="seeds of what is printed; the fit has one")
+    asked.add_argument("--fit-only", action="store_true", help="predict nothing")
     asked.add_argument("--no-fit", action="store_true", help="show what the device does as it is")
     given = asked.parse_args()
     drive = tomllib.loads(given.drive.read_text())
@@ -64,7 +67,8 @@ def main() -> None:
     file = folder / drive["device"]
     device = fl.device(file if file.exists() else drive["device"]).but(set=drive.get("set", {}))
     # What is unknown must not change the ageing: so one device, aged once, serves all trials.
-    aged = fl.age(device, precondition=drive.get("precondition", "fill,age"), seed=1)
+    steps = drive.get("precondition", "fill,age")
+    aged = fl.load(given.image) if given.image else fl.age(device, precondition=steps, seed=1)
     fit, predict = (measurements(drive, kind, folder) for kind in ("fit", "predict"))
     names = {key: name for name, key in drive["keys"].items()}
     seeds = range(2, 2 + given.seeds)
@@ -79,7 +83,8 @@ def main() -> None:
             print(f"  {parameter}")
         aged = found.device
     show("Fitted" if not given.no_fit else "Not fitted: numbers that a fit would use", aged, fit, names, seeds)
-    show("Predicted", aged, predict, names, seeds)
+    if not given.fit_only:
+        show("Predicted", aged, predict, names, seeds)
 
 
 if __name__ == "__main__":
