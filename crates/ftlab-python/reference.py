@@ -40,7 +40,7 @@ FUNCTIONS = {
 }
 CLASSES = [
     *["Device", "Load", "Run", "Summary", "Table", "Comparison", "Sweep", "Span", "Found", "Trial", "Between"],
-    *["Measurement", "Calibration", "Simulator", "Policy", "Local", "Ray"],
+    *["Measurement", "Calibration", "Fit", "Determined", "Simulator", "Policy", "Local", "Ray"],
 ]
 #: Classes that callers make themselves.
 MADE = {"Measurement", "Local", "Ray"}

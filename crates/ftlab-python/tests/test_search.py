@@ -56,6 +56,31 @@ def test_calibration_finds_the_times_that_were_hidden() -> None:
     assert [error.metric for error in found.errors] == ["iops", "iops"]
 
 
+def test_several_starts_tell_what_the_numbers_determine() -> None:
+    pytest.importorskip("cmaes")
+    drive = DRIVE.but(timing_read="83us")
+    load = fl.workload("randread-4k", requests=200, queue_depth=1)
+    run = fl.run(drive, load, precondition="fill")
+    measurement = fl.Measurement(load, {"report.host.iops": run["iops"]}, {"precondition": "fill"})
+    # Reads alone say nothing of how long an erase takes.
+    unknown = {"timing_read": fl.between("20us", "200us"), "timing_erase": fl.between("1ms", "9ms")}
+    found = fl.calibrate(measurement, DRIVE, unknown, trials=60, starts=3)
+    read, erase = found.parameters
+    assert len(found.fits) == 3 and found.trials == 180
+    assert read.determined and read.spread < 0.1 and read.shorter > 0.05 and read.longer > 0.05
+    assert not erase.determined and erase.shorter == erase.longer == 0
+    assert "timing_erase" in repr(found) and "NOT determined" in repr(found)
+    # One start is what it was, and can't tell.
+    alone = fl.calibrate(measurement, DRIVE, unknown, trials=60)
+    assert alone.parameters == [] and alone.values == found.fits[0].values
+
+
+def test_a_measured_number_may_be_any_number_of_the_document_and_nothing_else() -> None:
+    for key in ("report.host", "report.host.nope"):
+        with pytest.raises(fl.UsageError, match="number|metric"):
+            fl.calibrate(fl.Measurement(LOAD, {key: 1}), DRIVE, {"timing_read": ["20us"]}, trials=1)
+
+
 @pytest.mark.parametrize(
     ("space", "goal"),
     [

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ftlab import _ftlab, plot, policies
-from ftlab._calibrate import Calibration, Measurement, calibrate
+from ftlab._calibrate import Calibration, Determined, Fit, Measurement, calibrate
 from ftlab._cluster import Local, Ray
 from ftlab._compare import Comparison, compare
 from ftlab._device import Device, age, cache_folder, device, load
@@ -64,9 +64,11 @@ __all__ = [
     "Calibration",
     "Comparison",
     "ConfigError",
+    "Determined",
     "Device",
     "ExperimentError",
     "FileError",
+    "Fit",
     "Found",
     "FtlabError",
     "Load",

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -255,17 +256,19 @@ def propose(
     bar: Bar,
     *,
     refines: bool = False,
+    begin: Mapping[str, float] | None = None,
 ) -> None:
     """Proposes trials, measures them somewhere, and tells their scores in order.
 
-    ``refines`` closes in on a single best place, for smooth goals of numbers alone.
+    ``refines`` closes in on a single best place, for smooth goals of numbers alone: from the middle of the space, or
+    from where ``begin`` says.
     """
     try:
         import optuna
     except ImportError:
         raise missing("optuna") from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    sampler = _sampler(optuna, space, seed, refines)
+    sampler = _sampler(optuna, space, seed, refines, begin)
     study = optuna.create_study(direction="minimize" if minimizes else "maximize", sampler=sampler)
     with place.calls(measure, common) as calls:
         for begun in range(0, trials, _BATCH):
@@ -288,14 +291,20 @@ def propose(
                 bar.listener("trials", begun + len(asked), trials)
 
 
-def _sampler(optuna: Any, space: Space, seed: int, refines: bool) -> Any:
+def _sampler(optuna: Any, space: Space, seed: int, refines: bool, begin: Mapping[str, float] | None) -> Any:
     """What proposes trials: CMA-ES for several numbers with a smooth goal, else a tree of Parzen estimators."""
     of_numbers = len(space) > 1 and all(isinstance(values, Between) for values in space.values())
     if not (refines and of_numbers):
         return optuna.samplers.TPESampler(seed=seed % 2**32, multivariate=True)
     if importlib.util.find_spec("cmaes") is None:
         raise missing("cmaes")
-    return optuna.samplers.CmaEsSampler(seed=seed % 2**32, n_startup_trials=_BATCH, popsize=_BATCH)
+    common = {"seed": seed % 2**32, "n_startup_trials": _BATCH, "popsize": _BATCH}
+    if begin is None:
+        return optuna.samplers.CmaEsSampler(**common)
+    with warnings.catch_warnings():
+        # Optuna 6 moves `x0` elsewhere, and pyproject.toml asks for 5.
+        warnings.simplefilter("ignore", FutureWarning)
+        return optuna.samplers.CmaEsSampler(x0=dict(begin), **common)
 
 
 def _chosen(trial: Any, space: Space) -> dict[str, object]:
