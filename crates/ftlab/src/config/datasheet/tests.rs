@@ -104,7 +104,7 @@ fn contradictions_are_told() {
         (Sheet { read_latency: Some(Nanos(3_000)), ..sheet() }, "no time to sense"),
         (Sheet { write_latency: Some(Nanos(1_000)), ..sheet() }, "shorter than command and link"),
         (Sheet { write: rate(1_500), write_cached: rate(1_000), ..sheet() }, "swap them"),
-        (Sheet { part: NandPart::named("qlc-96"), ..sheet() }, "has qlc cells"),
+        (Sheet { part: NandPart::named("qlc-96"), ..sheet() }, "or set `cell` to qlc"),
         (
             Sheet { cell: Cell::Slc, slc_cache: Some(Bytes(1 << 30)), ..sheet() },
             "SLC has no SLC cache",
@@ -115,6 +115,7 @@ fn contradictions_are_told() {
     for (sheet, part) in wrong {
         let told = told(sheet);
         assert!(told.contains(part) && told.contains("remedy"), "{part}: {told}");
+        assert!(!told.contains("`cell` to qlc-96"), "{told}");
     }
 }
 
@@ -203,4 +204,13 @@ fn long_commands_are_doubtful() {
     let told = doubts(&Sheet { random_read: Some(20_000.0), ..sheet() });
     assert!(told.contains("commands of 50.0 us") && told.contains("ftl.mapping.policy"), "{told}");
     assert_eq!(doubts(&Sheet { random_read: Some(100_000.0), ..sheet() }), "");
+}
+
+/// Without spare blocks random writes have no end: no number of cycles is enough.
+#[test]
+fn endurance_without_spare_is_refused() {
+    let day = Endurance::DriveWrites { a_day: 1.0, years: 5.0 };
+    let told = derive::endured_with(&Sheet { endurance: Some(day), ..sheet() }, 300.0).unwrap_err();
+    assert!(told.contains("`endurance` can't be met") && told.contains("remedy"), "{told}");
+    assert!(derive::endured_with(&Sheet { endurance: Some(day), ..sheet() }, 682.0).is_ok());
 }

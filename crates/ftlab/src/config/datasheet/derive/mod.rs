@@ -65,7 +65,7 @@ fn part(sheet: &Sheet) -> Result<&'static NandPart, String> {
         return match part.cell == sheet.cell {
             true => Ok(part),
             false => Err(format!(
-                "{} has {} cells, but the drive is said to have {}\n  remedy: leave out `nand`, or set `cell` to {0}",
+                "`nand` {} and `cell` {2} contradict each other: that flash has {1} cells\n  remedy: leave out `nand`, or set `cell` to {1}",
                 part.name,
                 part.cell.print(),
                 sheet.cell.print()
@@ -284,4 +284,11 @@ impl Derivation<'_> {
             "the least that the simulator counts for so much flash",
         );
     }
+}
+
+/// What becomes of the endurance if planes have this many blocks.
+#[cfg(test)]
+pub(super) fn endured_with(sheet: &Sheet, blocks: f64) -> Result<(), String> {
+    let forms = Forms { blocks, ..shape(sheet, part(sheet)?)? };
+    Derivation { sheet, lines: Vec::new(), doubts: Vec::new(), forms }.endurance()
 }
