@@ -3,9 +3,10 @@
 mod measured;
 
 use std::io::Write;
+use std::path::Path;
 
 use ftlab::config::Config;
-use ftlab::config::datasheet::{Endurance, Guess, Sheet, guess};
+use ftlab::config::datasheet::{Endurance, Guess, Row, Sheet, guess};
 use ftlab::config::scale::scale;
 use ftlab::options::Layer;
 use ftlab_lab::device::load;
@@ -15,6 +16,7 @@ use crate::args::{DeviceFileArgs, Endured, ScaleArgs, SheetArgs};
 use crate::device::{settings, warn};
 use crate::failure::Failure;
 use crate::table::{show, table};
+use measured::Measured;
 
 const DEVICE_FILE: FileKind =
     FileKind { name: "device file", option: "output", is_one: is_device_file };
@@ -24,9 +26,14 @@ fn is_device_file(text: &[u8]) -> bool {
     Config::load(&[Layer::file("there", text)]).is_ok()
 }
 
+/// The file to write; none for standard output.
+fn target(args: &DeviceFileArgs) -> Option<&Path> {
+    args.output.as_deref().filter(|path| path.as_os_str() != "-")
+}
+
 /// Writes a device to its file, or to standard output.
 fn write(text: &str, args: &DeviceFileArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    match &args.output {
+    match target(args) {
         Some(path) => Ok(result::write_file(path, text.as_bytes(), &DEVICE_FILE, args.force)?),
         None => Ok(out.write_all(text.as_bytes())?),
     }
@@ -34,7 +41,7 @@ fn write(text: &str, args: &DeviceFileArgs, out: &mut dyn Write) -> Result<(), F
 
 /// `ftlab device scale`: writes a device with a part of the flash.
 pub fn scaled(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    if let Some(path) = &args.output.output {
+    if let Some(path) = target(&args.output) {
         result::refuse_file(path, &DEVICE_FILE, args.output.force)?;
     }
     let whole = load(&args.device, &settings(&args.sets))?;
@@ -46,10 +53,12 @@ pub fn scaled(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
         ))
     })?;
     warn(&part.config);
+    part.cautions().iter().for_each(|caution| say!("warning: {caution}."));
     write(&part.text(), &args.output, out)?;
-    let Some(path) = &args.output.output else { return Ok(()) };
+    let Some(path) = target(&args.output) else { return Ok(()) };
     let mut lines = table(&["option", "was", "becomes", "why"]);
-    for change in &part.changes {
+    // Name and description are long, and say nothing new.
+    for change in part.changes.iter().filter(|change| !change.path.starts_with("device.")) {
         lines.add_row([change.path, &change.was, &change.becomes, &change.why]);
     }
     show(lines, out)?;
@@ -60,32 +69,53 @@ pub fn scaled(args: &ScaleArgs, out: &mut dyn Write) -> Result<(), Failure> {
 
 /// `ftlab device from-datasheet`: guesses a device, and compares its figures with those of the data sheet.
 pub fn guessed(args: &SheetArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    if let Some(path) = &args.output.output {
+    if let Some(path) = target(&args.output) {
         result::refuse_file(path, &DEVICE_FILE, args.output.force)?;
     }
     let guess = guess(&sheet(args)).map_err(|why| Failure::usage(with_flags(&why)))?;
     warn(&guess.config);
     write(&guess.text(), &args.output, out)?;
     guess.doubts.iter().for_each(|doubt| say!("warning: {}.", with_flags(doubt)));
-    let Some(path) = &args.output.output else { return Ok(()) };
+    let Some(path) = target(&args.output) else { return Ok(()) };
     let figures: Vec<&'static str> = guess.rows.iter().map(|row| row.figure).collect();
     let measured = args.measure.then(|| measured::measure(&guess.config, &figures)).transpose()?;
+    let missed = measured.as_deref().map_or(Vec::new(), |measured| far(&guess.rows, measured));
+    missed.iter().for_each(|text| say!("warning: {}.", with_flags(text)));
     print(&guess, measured.as_deref(), out)?;
     let shown = path.display();
     writeln!(out, "{shown}: a first guess. Each line says how it follows, or that it is assumed.")?;
     Ok(())
 }
 
+/// What was measured far from what was asked for.
+fn far(rows: &[Row], measured: &[Option<Measured>]) -> Vec<String> {
+    const FAR: f64 = 0.2;
+    let told = |(row, measured): (&Row, &Option<Measured>)| {
+        let (wanted, Measured { number, text }) = (row.wanted?, measured.as_ref()?);
+        let off = number / wanted - 1.0;
+        let asked = row.asked.as_deref()?;
+        (off.abs() > FAR).then(|| {
+            format!(
+                "`{}` {asked} was asked for, but {text} are measured: {:+.0} %",
+                row.option,
+                off * 100.0
+            )
+        })
+    };
+    rows.iter().zip(measured).filter_map(told).collect()
+}
+
 fn print(
     guess: &Guess,
-    measured: Option<&[Option<String>]>,
+    measured: Option<&[Option<Measured>]>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let last = if measured.is_some() { "measured" } else { "of" };
     let mut lines = table(&["figure", "data sheet", "closed form", last]);
     for (at, row) in guess.rows.iter().enumerate() {
         let asked = row.asked.as_deref().unwrap_or("-");
-        let last = measured.map_or(&*row.form, |all| all[at].as_deref().unwrap_or("-"));
+        let last = measured
+            .map_or(&*row.form, |all| all[at].as_ref().map_or("-", |measured| &*measured.text));
         lines.add_row([row.figure, asked, &row.given, last]);
     }
     Ok(show(lines, out)?)
@@ -142,5 +172,32 @@ fn sheet(args: &SheetArgs) -> Sheet {
         buffer: args.buffer,
         slc_cache: args.slc_cache,
         write_cached: args.write_cached,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ftlab::options::value::Value;
+
+    #[test]
+    fn measured_figures_that_are_far_off_are_told() {
+        let (cell, link) = (Value::parse("tlc").unwrap(), Value::parse("pcie-4x4").unwrap());
+        let sheet = Sheet {
+            random_read: Some(500_000.0),
+            ..Sheet::new("mine".to_owned(), Value::parse("1TB").unwrap(), cell, link)
+        };
+        let rows = guess(&sheet).unwrap().rows;
+        let told = |number: f64| {
+            let one = |row: &Row| {
+                (row.option == "random_read")
+                    .then(|| Measured { number, text: format!("{number:.0} IOPS") })
+            };
+            far(&rows, &rows.iter().map(one).collect::<Vec<_>>())
+        };
+        assert_eq!(told(410_000.0), Vec::<String>::new());
+        let expected =
+            "`random_read` 500000 IOPS was asked for, but 390000 IOPS are measured: -22 %";
+        assert_eq!(told(390_000.0), [expected]);
     }
 }

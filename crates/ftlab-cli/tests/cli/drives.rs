@@ -97,3 +97,48 @@ fn data_sheets_that_contradict_themselves_are_told() {
     assert_eq!(slow.code, 0, "{}", slow.err);
     assert!(slow.err.contains("warning: --write 300 MB/s is slow"), "{}", slow.err);
 }
+
+#[test]
+fn a_dash_is_standard_output() {
+    let place = Place::new();
+    for line in ["device scale 1/64 --device tlc-512g", SHEET] {
+        let plain = place.run(line);
+        let dash = place.run(&format!("{line} -o -"));
+        assert_eq!((dash.code, &dash.out), (0, &plain.out), "{line}: {}", dash.err);
+        assert!(dash.out.starts_with("# "), "{}", dash.out);
+    }
+    assert_eq!(place.entries(), ["trace.csv"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_neither_followed_nor_replaced() {
+    let place = Place::new();
+    let line = "device scale 1/64 --device tlc-512g";
+    assert_eq!(place.run(&format!("{line} -o a.toml")).code, 0);
+    for (link, to) in [("link.toml", "a.toml"), ("dangling.toml", "nothing.toml")] {
+        std::os::unix::fs::symlink(to, place.path(link)).unwrap();
+        fails(&place, &format!("{line} -o {link} --force"), &["is a link", "name the file itself"]);
+        assert!(place.path(link).is_symlink());
+    }
+}
+
+#[test]
+fn what_a_guess_misses_is_told() {
+    let place = Place::new();
+    let line = format!("{} --read 7000MB/s", SHEET.replace("960GB", "240GB"));
+    let made = place.run(&line);
+    assert_eq!(made.code, 0, "{}", made.err);
+    let told = "--read 7000 MB/s is not met: the closed form gives 4946 MB/s, bound by the dies, which sense";
+    assert!(made.err.contains(told), "{}", made.err);
+    let few = place.run("device scale 1/16 --device tlc-32g -o small.toml");
+    assert!(few.err.contains("warning: a plane has") && few.err.contains("drifts"), "{}", few.err);
+    assert!(!few.out.contains("device.description"), "{}", few.out);
+    fails(
+        &place,
+        "device scale 1/1024 --device tlc-512g -o a.toml",
+        &["the smallest part that works is 1/"],
+    );
+    fails(&place, &format!("{SHEET} --warranty 5 -o a.toml"), &["such as 5y"]);
+    fails(&place, &format!("{SHEET} --random-read 5,8 -o a.toml"), &["580,000"]);
+}

@@ -279,12 +279,21 @@ const MOST_LOOKED_AT: u64 = 1 << 20;
 
 /// Refuses to overwrite a file: without `force`, and always if it is of another kind.
 pub fn refuse_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Failure> {
-    let Ok(there) = fs::metadata(path) else { return Ok(()) };
     let shown = path.display();
-    if !there.is_file() {
+    let there = fs::metadata(path);
+    if there.as_ref().is_ok_and(|there| !there.is_file()) {
         return Err(Failure::usage(format!(
             "{shown} is not a regular file and is not replaced by one\n  remedy: name another file"
         )));
+    }
+    // Renaming would replace the link, and leave what it points to.
+    if path.is_symlink() {
+        return Err(Failure::usage(format!(
+            "{shown} is a link, which is neither followed nor replaced\n  remedy: name the file itself"
+        )));
+    }
+    if there.is_err() {
+        return Ok(());
     }
     let mut begin = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST_LOOKED_AT).read_to_end(&mut begin));

@@ -73,12 +73,7 @@ impl Texts {
     pub fn comment(&self, label: &str, line: usize) -> Option<&str> {
         let (layer, _) = self.0.iter().find(|(layer, _)| layer.label == label)?;
         let line = layer.text.lines().nth(line.checked_sub(1)?)?;
-        let mut quoted = false;
-        let begins = line.find(|c| {
-            quoted ^= c == '"';
-            c == '#' && !quoted
-        })?;
-        Some(line[begins + 1..].trim())
+        comment_of(line)
     }
 
     /// A comment for each text that builds on others, followed by an empty line; nothing if there are none.
@@ -100,6 +95,23 @@ impl Texts {
         }
         told
     }
+}
+
+/// The comment at the end of a line: after a `#` that no string holds, in either kind of quotes.
+fn comment_of(line: &str) -> Option<&str> {
+    let mut quote = None;
+    let mut escaped = false;
+    let begins = line.find(|c| {
+        match (quote, c) {
+            (Some('"'), _) if escaped => escaped = false,
+            (Some('"'), '\\') => escaped = true,
+            (Some(open), _) if open == c => quote = None,
+            (None, '"' | '\'') => quote = Some(c),
+            _ => {}
+        }
+        c == '#' && quote.is_none()
+    })?;
+    Some(line[begins + 1..].trim())
 }
 
 /// A layer and everything that it builds on, lowest last.
@@ -168,4 +180,23 @@ pub fn circle(label: &str, above: &[&str]) -> ValueError {
         format!("the files build on each other in a circle: {}", round.join(" on ")),
         "name a preset, or a file that does not build on this one".to_owned(),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::comment_of;
+
+    #[test]
+    fn comments_begin_outside_of_strings() {
+        for (line, comment) in [
+            ("name = 'a # b' # mine", Some("mine")),
+            ("name = \"a # b\" # mine", Some("mine")),
+            (r#"name = "a \" # b" # mine"#, Some("mine")),
+            ("name = 'it \" is' # mine", Some("mine")),
+            ("name = \"it's\" # mine", Some("mine")),
+            ("name = 'a # b'", None),
+        ] {
+            assert_eq!(comment_of(line), comment, "{line}");
+        }
+    }
 }

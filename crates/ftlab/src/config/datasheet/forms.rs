@@ -1,6 +1,6 @@
 //! The closed forms: what a device with these values does.
 
-use super::{Endurance, NandPart, Row, Sheet};
+use super::{Endurance, NandPart};
 use crate::ftl::gc::closed_form::{endless_blocks, share_for};
 use crate::host::Interface;
 use crate::units::Bytes;
@@ -81,17 +81,33 @@ impl Forms {
         self.channels * self.row() / self.row_on_bus(gaps)
     }
 
+    pub(super) fn reading(&self) -> Limit {
+        let gaps = !self.planes_apart;
+        let cells = self.dies * self.row() / (self.read + BUSY_US).max(self.row_on_bus(gaps));
+        Limit::least([
+            ("the link", Forms::link(self.interface)),
+            ("the buses of the channels", self.buses(gaps)),
+            ("the dies, which sense", cells),
+        ])
+    }
+
     /// Sequential reads: the link, the buses, or the cells.
     #[must_use]
     pub fn sequential_read(&self) -> f64 {
-        let cells =
-            self.dies * self.row() / (self.read + BUSY_US).max(self.row_on_bus(!self.planes_apart));
-        Forms::link(self.interface).min(self.buses(!self.planes_apart)).min(cells)
+        self.reading().most
+    }
+
+    pub(super) fn writing(&self, program: f64) -> Limit {
+        let cells = self.dies * self.row() / (program + BUSY_US).max(self.row_on_bus(true));
+        Limit::least([
+            ("the link", Forms::link(self.interface)),
+            ("the buses of the channels", self.buses(true)),
+            ("programs of the dies", cells),
+        ])
     }
 
     fn written_at(&self, program: f64) -> f64 {
-        let cells = self.dies * self.row() / (program + BUSY_US).max(self.row_on_bus(true));
-        Forms::link(self.interface).min(self.buses(true)).min(cells)
+        self.writing(program).most
     }
 
     /// Sequential writes at full density.
@@ -106,16 +122,24 @@ impl Forms {
         self.slc_program.map(|program| self.written_at(program))
     }
 
+    pub(super) fn reading_small(&self) -> Limit {
+        let units = if self.planes_apart { self.planes() } else { 1.0 };
+        let cells = self.dies * units / (self.read + BUSY_US).max(SMALL / self.bus);
+        let link = 1.0 / Forms::link_small(self.interface).max(1e-9);
+        Limit::least([
+            ("the link", 1e6 * link),
+            ("the buses of the channels", 1e6 * self.channels * self.bus / SMALL),
+            ("the dies, which sense", 1e6 * cells),
+        ])
+    }
+
     /// Random reads a second that the flash and the link bear, without the processor.
     #[must_use]
     pub fn random_read_flash(&self) -> f64 {
-        let units = if self.planes_apart { self.planes() } else { 1.0 };
-        let cells = self.dies * units / (self.read + BUSY_US).max(SMALL / self.bus);
-        let bus = self.channels * self.bus / SMALL;
-        1e6 * cells.min(bus).min(1.0 / Forms::link_small(self.interface).max(1e-9))
+        self.reading_small().most
     }
 
-    fn commands(&self) -> f64 {
+    pub(super) fn commands(&self) -> f64 {
         if self.command > 0.0 { 1e6 / self.command } else { f64::INFINITY }
     }
 
@@ -154,10 +178,17 @@ impl Forms {
     /// with their part of an erase, and one less of copies that are read.
     #[must_use]
     pub fn random_write_at(&self, amplification: f64) -> f64 {
+        self.writing_small(amplification).most
+    }
+
+    pub(super) fn writing_small(&self, amplification: f64) -> Limit {
         let [program, copy, erase] = self.row_times();
         let row = amplification * (program + erase) + (amplification - 1.0) * copy;
-        let flash = 1e6 * self.dies * self.row() / SMALL / row;
-        flash.min(self.commands()).min(1e6 * Forms::link(self.interface) / SMALL)
+        Limit::least([
+            ("programs and copies of the dies", 1e6 * self.dies * self.row() / SMALL / row),
+            ("the time of a command", self.commands()),
+            ("the link", 1e6 * Forms::link(self.interface) / SMALL),
+        ])
     }
 
     /// The write amplification that leaves this many random writes a second.
@@ -181,7 +212,7 @@ impl Forms {
     }
 
     /// Bytes that the host can write, at an amplification.
-    fn written(&self, amplification: f64) -> Option<f64> {
+    pub(super) fn written(&self, amplification: f64) -> Option<f64> {
         let raw = self.dies * self.planes() * self.blocks * self.part.block_bytes();
         Some(self.cycles? * raw / amplification)
     }
@@ -194,87 +225,19 @@ impl Forms {
             Endurance::Written(_) => MIXED,
         }
     }
+}
 
-    /// The figures of a data sheet beside those of the device.
-    #[must_use]
-    pub fn rows(&self, sheet: &Sheet) -> Vec<Row> {
-        let rate = |rate: f64| format!("{rate:.0} MB/s");
-        let iops = |iops: f64| format!("{iops:.0} IOPS");
-        let time = |us: f64| format!("{us:.1} us");
-        let row = |figure, asked: Option<String>, given: String, form: &str| Row {
-            figure,
-            asked,
-            given,
-            form: form.to_owned(),
-        };
-        let bytes = |rate: crate::units::BytesPerSec| rate.0 as f64 / 1e6;
-        let us = |time: crate::units::Nanos| time.0 as f64 / 1e3;
-        let mut rows = vec![
-            row(
-                "sequential read",
-                sheet.read.map(|asked| rate(bytes(asked))),
-                rate(self.sequential_read()),
-                "least of link, channels x bus, dies x planes x page / tR",
-            ),
-            row(
-                "sequential write",
-                sheet.write.map(|asked| rate(bytes(asked))),
-                rate(self.sequential_write()),
-                "least of link, channels x bus, dies x planes x page / tPROG",
-            ),
-            row(
-                "random read, 4 KiB",
-                sheet.random_read.map(iops),
-                iops(self.random_read()),
-                "least of link, buses, dies (and planes) / tR, 1 / time of a command",
-            ),
-            row(
-                "random write, 4 KiB, steady",
-                sheet.random_write.map(iops),
-                iops(self.random_write_at(self.amplification())),
-                &format!("at a write amplification of {:.2}", self.amplification()),
-            ),
-            row(
-                "read latency, 4 KiB",
-                sheet.read_latency.map(|asked| time(us(asked))),
-                time(self.read_latency()),
-                "command + tR + bus + link",
-            ),
-            row(
-                "write latency, 4 KiB",
-                sheet.write_latency.map(|asked| time(us(asked))),
-                time(self.write_latency()),
-                "command + link + DRAM",
-            ),
-        ];
-        if let Some(cached) = self.cached_write() {
-            let asked = sheet.write_cached.map(|asked| rate(bytes(asked)));
-            rows.push(row(
-                "sequential write, cached",
-                asked,
-                rate(cached),
-                "as above, in SLC mode",
-            ));
-        }
-        if let Some(endurance) = sheet.endurance
-            && let Some(written) = self.written(self.worn_by(endurance))
-        {
-            let (asked, given) = match endurance {
-                Endurance::Written(bytes) => (
-                    format!("{:.0} TB", bytes.0 as f64 / 1e12),
-                    format!("{:.0} TB", written / 1e12),
-                ),
-                Endurance::DriveWrites { a_day, years } => {
-                    let given = written / self.capacity / (years * DAYS);
-                    (
-                        format!("{a_day} drive writes a day, {years} years"),
-                        format!("{given:.2} drive writes a day"),
-                    )
-                }
-            };
-            rows.push(row("endurance", Some(asked), given, "cycles x flash / write amplification"));
-        }
-        rows
+/// What bounds a figure, and where.
+pub(super) struct Limit {
+    pub what: &'static str,
+    pub most: f64,
+}
+
+impl Limit {
+    pub fn least<const N: usize>(limits: [(&'static str, f64); N]) -> Limit {
+        let least = limits.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
+        let (what, most) = least.expect("some limits");
+        Limit { what, most }
     }
 }
 

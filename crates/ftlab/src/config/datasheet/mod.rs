@@ -6,6 +6,7 @@
 mod derive;
 mod forms;
 mod parts;
+mod rows;
 
 pub use forms::Forms;
 pub use parts::{NandPart, PARTS};
@@ -108,7 +109,7 @@ pub struct DerivedLine {
 }
 
 /// A figure of the data sheet beside that of the device.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The figure.
     pub figure: &'static str,
@@ -118,6 +119,14 @@ pub struct Row {
     pub given: String,
     /// The closed form in words.
     pub form: String,
+    /// The figure of the sheet that it is compared with.
+    pub option: &'static str,
+    /// The number that the data sheet says, in the unit of `reached`.
+    pub wanted: Option<f64>,
+    /// The number that the closed form gives.
+    pub reached: f64,
+    /// What keeps it from being better.
+    pub bound: String,
 }
 
 /// A guess.
@@ -164,7 +173,7 @@ impl Guess {
              # better: the part number of the flash, the number of dies, the controller.\n#\n\
              # Figure | data sheet | the closed form with the values below\n"
         );
-        for Row { figure, asked, given, form } in &self.rows {
+        for Row { figure, asked, given, form, .. } in &self.rows {
             let asked = asked.as_deref().unwrap_or("not given");
             text += &format!("# {figure} | {asked} | {given}: {form}\n");
         }

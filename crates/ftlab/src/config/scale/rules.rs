@@ -46,6 +46,7 @@ const fn rule(path: &'static str, by: By, why: &'static str) -> Rule {
 
 const ERASES: &str = "as the pages of a block, so that erases keep their share of a die's time";
 const READS: &str = "as the pages of a block, which is read as many times less between its erases";
+const LEADS: &str = "as the pages of a block, so that the host leads by as large a share of one";
 const STREAMS: &str = "as the capacity, so that it knows as large a share of the pages";
 const BLOCKS: &str = "as the blocks of a plane";
 const SHARE: &str = "as the capacity, so that it holds as large a share of it";
@@ -57,6 +58,8 @@ pub(super) const RULES: &[Rule] = &[
     rule("nand.timing.disturbed_reads", By::Pages, READS),
     rule("nand.faults.disturb_limit", By::Pages, READS),
     rule("ftl.refresh.reads", By::Pages, READS),
+    rule("ftl.gc.host_lead", By::Pages, LEADS),
+    rule("ftl.gc.bucket", By::Pages, LEADS),
     rule(
         "nand.faults.program_failures",
         By::FewerPages,

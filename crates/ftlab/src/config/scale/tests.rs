@@ -43,8 +43,13 @@ fn a_quarter_has_shorter_blocks() {
     let whole = preset("tlc-512g", &[]);
     assert_eq!(quarter.config.options.nand.timing.erase.0, 5_000_000 / 4);
     let paths: Vec<&str> = quarter.changes.iter().map(|change| change.path).collect();
-    let expected =
-        ["device.name", "device.description", "nand.pages_per_block", "nand.timing.erase"];
+    let expected = [
+        "device.name",
+        "device.description",
+        "nand.pages_per_block",
+        "nand.timing.erase",
+        "ftl.gc.host_lead",
+    ];
     assert_eq!(paths, expected);
     assert_eq!(becomes(&quarter, "nand.pages_per_block"), Some("288"));
     assert!((quarter.config.logical_pages() * 4).abs_diff(whole.logical_pages()) < 8);
@@ -136,4 +141,60 @@ fn word_lines_stay_whole() {
 fn too_little_is_told() {
     let told = scale(&preset("tiny", &[]), Factor::parse("1/64").unwrap()).unwrap_err();
     assert!(told.contains("blocks"), "{told}");
+}
+
+/// What is named as the smallest part works, and the next one does not.
+#[test]
+fn a_refusal_names_the_smallest_part() {
+    let whole = preset("tlc-512g", &[]);
+    let told = scale(&whole, Factor::parse("1/1024").unwrap()).unwrap_err();
+    let (_, smallest) = told.split_once("the smallest part that works is 1/").expect(&told);
+    let smallest: u64 = smallest.parse().unwrap();
+    let part =
+        |whole| scale(&preset("tlc-512g", &[]), Factor::parse(&format!("1/{whole}")).unwrap());
+    assert!(part(smallest).is_ok() && part(smallest + 1).is_err(), "{told}");
+}
+
+#[test]
+fn few_blocks_are_told() {
+    let few = scaled("tlc-32g", &[], "1/16");
+    let cautions = few.cautions().join("\n");
+    assert!(cautions.contains("write amplification drifts"), "{cautions}");
+    assert!(few.text().contains("write amplification drifts"));
+    assert_eq!(scaled("tlc-512g", &[], "1/64").cautions(), Vec::<String>::new());
+}
+
+#[test]
+fn rounded_slc_caches_are_told() {
+    let sets = ["ftl.slc_cache.blocks=4", "ftl.slc_cache.most_borrowed=200"];
+    let cautions = scaled("qlc-1t", &sets, "1/64").cautions().join("\n");
+    assert!(cautions.contains("`ftl.slc_cache.blocks`"), "{cautions}");
+    assert!(!cautions.contains("most_borrowed"), "{cautions}");
+}
+
+/// A lead is small against a block, and stays so: 16 x 288 / 1152 = 4.
+#[test]
+fn leads_go_along_with_blocks() {
+    assert_eq!(becomes(&scaled("tlc-512g", &[], "1/4"), "ftl.gc.host_lead"), Some("4"));
+    let bucket = scaled("tlc-512g", &["ftl.gc.pacing=token-bucket"], "1/4");
+    assert_eq!(becomes(&bucket, "ftl.gc.bucket"), Some("4"));
+}
+
+#[test]
+fn comments_name_the_pages_that_are_there() {
+    let part = scaled("tlc-512g", &[], "1/64");
+    let change = part.changes.iter().find(|change| change.path == "nand.pages_per_block").unwrap();
+    assert!(change.why.starts_with("162 flash pages"), "{}", change.why);
+}
+
+/// Once 1/256 was refused, as the number of pages with the least rounding leaves too few blocks, and 1/300 was not.
+#[test]
+fn parts_are_refused_from_one_on() {
+    let works = |name: &str, whole: u64| {
+        scale(&preset(name, &[]), Factor::parse(&format!("1/{whole}")).unwrap()).is_ok()
+    };
+    for name in ["tlc-512g", "7450-max-800g"] {
+        let parts: Vec<bool> = (200..=340).step_by(20).map(|whole| works(name, whole)).collect();
+        assert!(parts.is_sorted_by(|larger, smaller| larger >= smaller), "{name}: {parts:?}");
+    }
 }

@@ -67,6 +67,13 @@ fn paragraph(text: &mut String, lead: &str, told: &str) {
     text.push('\n');
 }
 
+/// A caution as a sentence.
+fn sentence(caution: &str) -> String {
+    let mut letters = caution.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}
+
 fn kept(config: &Config) -> Vec<String> {
     let mut kept = vec![
         "Channels, dies, planes, page size, mapping unit; times of reads, programs, buses, link, processor and DRAM: \
@@ -114,6 +121,7 @@ fn lost(scaled: &Scaled) -> Vec<String> {
                 .to_owned(),
         );
     }
+    lost.extend(scaled.cautions().iter().map(|caution| sentence(caution)));
     lost.push(format!(
         "Endurance in bytes: {part}/{of}. In cycles, and in drive writes, it is the same. Data ages by the clock, so as many \
          times less of it is ever old."
