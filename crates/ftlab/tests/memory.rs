@@ -9,7 +9,7 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, Tables, assemble};
 use ftlab::engine::Stream;
 use ftlab::host::{Host, Op};
-use ftlab::image::Resume;
+use ftlab::image::{MAP_WORDS, Resume};
 
 use common::chunks::saved_in_chunks;
 use common::{Spec, closed_loop, request};
@@ -118,7 +118,7 @@ fn a_large_device_costs_what_is_touched() {
 
     // Loading and reading takes what is read, not what the image holds.
     assert_eq!(device.rest(&mut Vec::new()), Ok(()));
-    let snapshot = saved_in_chunks(&device);
+    let snapshot = saved_in_chunks(&device, MAP_WORDS);
     let before = resident().unwrap_or_default();
     let started = Instant::now();
     // Placement by address checks where all pages lie.

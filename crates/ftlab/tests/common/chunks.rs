@@ -6,17 +6,19 @@ use ftlab::device::{Contents, Device};
 use ftlab::image::{ChunkSink, ChunkSource, Damage, Snapshot};
 use ftlab::scheduler::Probe;
 
-#[derive(Debug, Default)]
-struct Kept(Vec<Vec<u8>>);
+#[derive(Debug)]
+struct Kept {
+    chunks: Vec<Vec<u8>>,
+    map_words: u32,
+}
 
 impl ChunkSink for Kept {
     fn put(&mut self, bytes: &[u8]) {
-        self.0.push(bytes.to_vec());
+        self.chunks.push(bytes.to_vec());
     }
 
-    /// Few, so that small devices have several chunks.
     fn map_words(&self) -> u32 {
-        5
+        self.map_words
     }
 }
 
@@ -26,13 +28,16 @@ impl ChunkSource for Kept {
     }
 
     fn packed(&self, position: usize) -> Result<Vec<u8>, Damage> {
-        self.0.get(position).cloned().ok_or_else(|| Damage::new("there is no such chunk"))
+        self.chunks.get(position).cloned().ok_or_else(|| Damage::new("there is no such chunk"))
     }
 }
 
-/// Saves a device, with its largest tables in chunks if it can.
-pub fn saved_in_chunks<P: Probe, C: Contents>(device: &Device<P, C>) -> Snapshot {
-    let mut kept = Kept::default();
+/// Entries of the map in a chunk: few, so that small devices have several.
+pub const FEW: u32 = 5;
+
+/// Saves a device, with its largest tables in chunks if it can, and so many entries of the map in each.
+pub fn saved_in_chunks<P: Probe, C: Contents>(device: &Device<P, C>, map_words: u32) -> Snapshot {
+    let mut kept = Kept { chunks: Vec::new(), map_words };
     let mut snapshot = device.save_in_chunks(&mut kept);
     let kept = Arc::new(kept);
     snapshot.chunks.iter_mut().for_each(|chunks| chunks.come_from(kept.clone()));

@@ -21,7 +21,7 @@ use ftlab_torture::{
     reads_fail,
 };
 
-use crate::chunks::saved_in_chunks;
+use crate::chunks::{FEW, saved_in_chunks};
 
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;
@@ -196,7 +196,7 @@ impl Bench {
         // Every other one is saved in chunks, as large devices are.
         let snapshot = match bench.device.now().0.is_multiple_of(2) {
             true => bench.device.save(),
-            false => saved_in_chunks(&bench.device),
+            false => saved_in_chunks(&bench.device, FEW),
         };
         let mut versions = bench.device.contents().clone();
         versions.forget_accesses();

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
 use crate::common::caching;
-use crate::common::chunks::saved_in_chunks;
+use crate::common::chunks::{FEW, saved_in_chunks};
 use crate::common::random::{self, Step};
 use crate::common::{
     BLOCKS, Spec, assert_no_standstill, closed_loop, fill, gating, logs, on_demand, policies,
@@ -60,7 +60,7 @@ fn goes_on(spec: &Spec, depth: usize, before: &[Step], after: &[Step]) -> Result
         return Err("saving the loaded device gives other bytes".to_owned());
     }
     let mut in_chunks = assemble(spec.setup());
-    let chunked = saved_in_chunks(&saved);
+    let chunked = saved_in_chunks(&saved, FEW);
     in_chunks.load(&chunked, Resume::ALL).map_err(|damage| damage.to_string())?;
     let expected = perform(&mut saved, per_page, depth, after);
     for mut loaded in [loaded, in_chunks] {
