@@ -6,10 +6,12 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use ftlab::image::{ChunkSink, ChunkSource, Damage};
+use ftlab::image::{ChunkSink, ChunkSource, Damage, Resume};
 use ftlab::saved::Refusal;
 
 use crate::failure::Failure;
+use crate::image::OpenedImage;
+use crate::saved;
 
 /// The zstd level. What is worth compressing is as regular as the fill that wrote it.
 const LEVEL: i32 = 1;
@@ -17,14 +19,14 @@ const LEVEL: i32 = 1;
 const LENGTH: usize = size_of::<u32>();
 
 /// Where the chunks are.
-enum Bytes {
+enum Origin {
     Memory(Vec<u8>),
     File(File),
 }
 
 /// Compressed chunks, one after the other.
 pub struct PackedChunks {
-    bytes: Bytes,
+    bytes: Origin,
     /// Where each begins, and where the last ends.
     places: Vec<u64>,
 }
@@ -37,14 +39,24 @@ impl fmt::Debug for PackedChunks {
 
 impl Default for PackedChunks {
     fn default() -> PackedChunks {
-        PackedChunks { bytes: Bytes::Memory(Vec::new()), places: vec![0] }
+        PackedChunks { bytes: Origin::Memory(Vec::new()), places: vec![0] }
+    }
+}
+
+impl PackedChunks {
+    /// Where a chunk begins and ends.
+    fn place(&self, position: usize) -> Result<(u64, u64), Damage> {
+        match self.places.get(position..position + 2) {
+            Some(&[begin, end]) => Ok((begin, end)),
+            _ => Err(Damage(format!("there is no chunk {position}"))),
+        }
     }
 }
 
 impl ChunkSink for PackedChunks {
     fn put(&mut self, bytes: &[u8]) {
         let packed = zstd::bulk::compress(bytes, LEVEL).expect("memory can be written");
-        if let Bytes::Memory(memory) = &mut self.bytes {
+        if let Origin::Memory(memory) = &mut self.bytes {
             memory.extend_from_slice(&packed);
             self.places.push(memory.len() as u64);
         }
@@ -58,15 +70,17 @@ impl ChunkSource for PackedChunks {
             .map_err(|error| Damage(format!("chunk {position} can't be decompressed ({error})")))
     }
 
+    fn packed_length(&self, position: usize) -> Result<u64, Damage> {
+        self.place(position).map(|(begin, end)| end - begin)
+    }
+
     fn packed(&self, position: usize) -> Result<Vec<u8>, Damage> {
         let unread =
             |error: &dyn fmt::Display| Damage(format!("chunk {position} can't be read ({error})"));
-        let Some(&[begin, end]) = self.places.get(position..position + 2) else {
-            return Err(unread(&"there is none"));
-        };
+        let (begin, end) = self.place(position)?;
         match &self.bytes {
-            Bytes::Memory(memory) => Ok(memory[begin as usize..end as usize].to_vec()),
-            Bytes::File(file) => {
+            Origin::Memory(memory) => Ok(memory[begin as usize..end as usize].to_vec()),
+            Origin::File(file) => {
                 let mut packed = vec![0; (end - begin) as usize];
                 read_at(file, &mut packed, begin).map_err(|error| unread(&error))?;
                 Ok(packed)
@@ -93,12 +107,20 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
 
 /// Writes the index of these chunks, the length of each, and then the chunks.
 pub fn write(to: &mut impl Write, source: &dyn ChunkSource, count: usize) -> io::Result<()> {
-    let packed = |position| source.packed(position).map_err(io::Error::other);
+    let length = |position| source.packed_length(position).map_err(io::Error::other);
     for position in 0..count {
-        let length = u32::try_from(packed(position)?.len()).map_err(io::Error::other)?;
+        let length = u32::try_from(length(position)?).map_err(io::Error::other)?;
         to.write_all(&length.to_le_bytes())?;
     }
-    (0..count).try_for_each(|position| to.write_all(&packed(position)?))
+    for position in 0..count {
+        let packed = source.packed(position).map_err(io::Error::other)?;
+        // The source may be a file that changes.
+        if packed.len() as u64 != length(position)? {
+            return Err(io::Error::other("a chunk changed its length"));
+        }
+        to.write_all(&packed)?;
+    }
+    Ok(())
 }
 
 /// Reads the index of `count` chunks at the start of what is left of an image of `length` bytes, of which `read` come before it.
@@ -131,30 +153,40 @@ pub fn read(
         return Ok(Err(Damage::new("its chunks do not end where it ends")));
     }
     let bytes = match file {
-        Some(file) => Bytes::File(file),
+        Some(file) => Origin::File(file),
         None => {
             let mut memory = Vec::new();
             from.read_to_end(&mut memory)?;
-            Bytes::Memory(memory)
+            Origin::Memory(memory)
         }
     };
     Ok(Ok(PackedChunks { bytes, places }))
 }
 
-/// Does something with a device that may have been loaded from the image of this name. If it needs a chunk of the image
-/// that is damaged, it fails.
+/// Does something with a device whose chunks may still be packed in this image. If it needs one that is damaged, or if it
+/// panics since the chunks of a crafted file contradict each other, it fails.
 ///
 /// # Errors
-/// As `step`; or a chunk is damaged.
+/// As `step`; or the image is damaged.
 pub fn guarded<T>(
-    image: Option<&str>,
+    image: Option<&OpenedImage>,
     step: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<T, Failure> {
-    let Some(name) = image else { return step() };
-    catch_unwind(AssertUnwindSafe(step)).unwrap_or_else(|thrown| {
-        match thrown.downcast::<Damage>() {
-            Ok(damage) => Err(Failure::usage(format!("{name}: {}", Refusal::from(*damage)))),
-            Err(other) => resume_unwind(other),
+    let Some(image) = image.filter(|image| image.image.snapshot.chunks.is_some()) else {
+        return step();
+    };
+    let thrown = match catch_unwind(AssertUnwindSafe(step)) {
+        Ok(done) => return done,
+        Err(thrown) => thrown,
+    };
+    match thrown.downcast::<Damage>() {
+        Ok(damage) => {
+            Err(Failure::usage(format!("{}: {}", image.name, Refusal::Damaged(*damage))))
         }
-    })
+        // A defect, unless the image has one.
+        Err(thrown) => match saved::loaded(image, &image.config, Resume::ALL) {
+            Ok(_) => resume_unwind(thrown),
+            Err(failure) => Err(failure),
+        },
+    }
 }

@@ -121,19 +121,18 @@ pub struct OpenedImage {
 
 /// Reads an image file.
 pub fn take(name: &str) -> Result<OpenedImage, Failure> {
-    let read = read(Path::new(name));
-    let length = std::fs::metadata(name).map_or(0, |about| about.len());
-    taken(name, length, read)
+    taken(name, read(Path::new(name)))
 }
 
 /// Reads an image from memory. `name` is its name in messages.
 pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<OpenedImage, Failure> {
-    taken(name, bytes.len() as u64, unpack(bytes, bytes.len() as u64, None))
+    let length = bytes.len() as u64;
+    taken(name, unpack(bytes, length, None).map(|image| (image, length)))
 }
 
-fn taken(name: &str, length: u64, image: Result<Image, Unread>) -> Result<OpenedImage, Failure> {
+fn taken(name: &str, image: Result<(Image, u64), Unread>) -> Result<OpenedImage, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
-    let image = image.map_err(|error| match error {
+    let (image, length) = image.map_err(|error| match error {
         Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
         Unread::Io(error) => Failure::file("can't read the image", Path::new(name), &error),
         Unread::Refused(refusal) => failed(&refusal),
@@ -179,10 +178,18 @@ enum Unread {
     Refused(Refusal),
 }
 
-fn read(path: &Path) -> Result<Image, Unread> {
-    let from = File::open(path).map_err(Unread::Io)?;
-    let length = from.metadata().map_err(Unread::Io)?.len();
-    unpack(&from, length, Some(from.try_clone().map_err(Unread::Io)?))
+fn read(path: &Path) -> Result<(Image, u64), Unread> {
+    let mut from = File::open(path).map_err(Unread::Io)?;
+    let about = from.metadata().map_err(Unread::Io)?;
+    if about.is_file() {
+        let file = from.try_clone().map_err(Unread::Io)?;
+        return Ok((unpack(&from, about.len(), Some(file))?, about.len()));
+    }
+    // A pipe has no length, and can't be read by position later.
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes).map_err(Unread::Io)?;
+    let length = bytes.len() as u64;
+    Ok((unpack(&*bytes, length, None)?, length))
 }
 
 /// Reads an image file of `length` bytes. Chunks are read later from `file`, or now if there is none.
@@ -456,6 +463,16 @@ mod tests {
         image(config, saved_in_chunks(&device))
     }
 
+    /// Loads an image whose chunks are read when they are needed, and needs all of them.
+    fn used(image: &OpenedImage) -> Result<(), Failure> {
+        chunks::guarded(Some(image), || {
+            let mut device = assemble(DeviceSetup::new(&image.config, 1));
+            let loaded = device.load_packed(&image.image.snapshot, Resume::ALL);
+            loaded.map_err(|damage| image.refused(&damage))?;
+            device.ftl().audit().map_err(Failure::usage)
+        })
+    }
+
     fn packed(image: &Image) -> Vec<u8> {
         let mut bytes = Vec::new();
         pack(&mut bytes, image).unwrap();
@@ -543,21 +560,42 @@ mod tests {
         let path = folder.path().join("a.ftlab");
         let image = chunked(&tiny());
         write(&path, &image, false).unwrap();
-        let load = |image: &Image| {
-            let mut device = assemble(DeviceSetup::new(&image.config("a").unwrap(), 1));
-            chunks::guarded(Some("a.ftlab"), || {
-                device.load(&image.snapshot, Resume::ALL).expect("what is read at once is whole");
-                device.ftl().audit().map_err(Failure::usage)
-            })
+        let opened = || {
+            let Ok((image, _)) = read(&path) else { panic!("what is read at once is whole") };
+            OpenedImage { name: "a.ftlab".to_owned(), image, config: tiny() }
         };
-        assert!(read(&path).is_ok_and(|image| load(&image).is_ok()));
+        assert_eq!(used(&opened()), Ok(()));
         let mut bytes = std::fs::read(&path).unwrap();
         let last = bytes.len() - 8;
         bytes[last] ^= 0x55;
         std::fs::write(&path, &bytes).unwrap();
-        let Ok(opened) = read(&path) else { panic!("only a chunk is damaged") };
-        let failure = load(&opened).unwrap_err();
+        let failure = used(&opened()).unwrap_err();
         assert!(failure.text().contains("a.ftlab: this image is damaged: chunk "), "{failure}");
+        assert!(
+            crate::saved::loaded(&opened(), &tiny(), Resume::ALL).is_err(),
+            "all is read at once"
+        );
+    }
+
+    /// Chunks with right checksums, which are those of another state.
+    #[test]
+    fn chunks_that_contradict_the_rest_are_refused() {
+        let mut image = chunked(&tiny());
+        let empty = assemble(DeviceSetup::new(&tiny(), 1));
+        image.snapshot.chunks = saved_in_chunks(&empty).chunks;
+        let opened = take_bytes("a.ftlab", &packed(&image)).unwrap();
+        for failure in [
+            used(&opened).unwrap_err(),
+            crate::saved::loaded(&opened, &tiny(), Resume::ALL).err().unwrap(),
+        ] {
+            assert!(failure.text().contains("rejects its state"), "{failure}");
+        }
+        // A panic is a defect, unless the image has one.
+        let panics = || -> Result<(), Failure> { panic!("on purpose") };
+        assert!(chunks::guarded(Some(&opened), panics).is_err());
+        let whole = take_bytes("a.ftlab", &packed(&chunked(&tiny()))).unwrap();
+        let guarded = || chunks::guarded(Some(&whole), panics);
+        assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(guarded)).is_err());
     }
 
     #[test]

@@ -13,7 +13,7 @@ use ftlab::units::{BlockId, DieId, PlaneId};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::chunks::{PackedChunks, guarded};
+use crate::chunks::PackedChunks;
 use crate::experiment::{Preparation, Prepared, Watcher, is_physical, rest};
 use crate::failure::Failure;
 use crate::human;
@@ -177,12 +177,10 @@ pub(crate) fn saved_in_chunks<P: Probe, C: Contents>(device: &Device<P, C>) -> S
 /// The device rejects the state, or there is not enough memory.
 pub fn loaded(taken: &OpenedImage, config: &Config, resume: Resume) -> Result<Device, Failure> {
     let mut device = memory::device(config, taken.image.seed, Instruments::default())?;
-    guarded(Some(&taken.name), || {
-        device
-            .load(&taken.image.snapshot, resume)
-            .and_then(|()| device.ftl().audit().map_err(ftlab::image::Damage))
-            .map_err(|damage| taken.refused(&damage))
-    })?;
+    device
+        .load(&taken.image.snapshot, resume)
+        .and_then(|()| device.ftl().audit().map_err(ftlab::image::Damage))
+        .map_err(|damage| taken.refused(&damage))?;
     Ok(device)
 }
 

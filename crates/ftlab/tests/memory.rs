@@ -125,7 +125,7 @@ fn a_large_device_costs_what_is_touched() {
     let spec = spec.with("ftl.placement.policy = dynamic");
     let mut loaded = assemble(spec.setup());
     let resume = Resume { placement: false, ..Resume::ALL };
-    assert_eq!(loaded.load(&snapshot, resume), Ok(()));
+    assert_eq!(loaded.load_packed(&snapshot, resume), Ok(()));
     let reads = (0..1_000).map(|tag| request(Op::Read, u64::from(tag) * 8, 8, tag));
     closed_loop(&mut loaded, 1, reads);
     let bytes = resident().unwrap_or_default().saturating_sub(before);

@@ -23,44 +23,44 @@ struct Run {
     /// Options that are set: data sheets state some figures for the flash behind a cache, and no figure needs blocks
     /// that wear out, for which a small device would set too many aside.
     sets: &'static [&'static str],
-    told: fn(&Report) -> Option<Measured>,
+    told: fn(&Report) -> Option<MeasuredFigure>,
 }
 
 /// A measured figure.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Measured {
+pub struct MeasuredFigure {
     /// In the unit of the closed form.
     pub number: f64,
     /// As it is printed.
     pub text: String,
 }
 
-fn rate(number: f64) -> Measured {
-    Measured { number, text: format!("{number:.0} MB/s") }
+fn rate(number: f64) -> MeasuredFigure {
+    MeasuredFigure { number, text: format!("{number:.0} MB/s") }
 }
 
-fn latency(ns: f64) -> Measured {
+fn latency(ns: f64) -> MeasuredFigure {
     let number = ns / 1e3;
-    Measured { number, text: format!("{number:.1} us") }
+    MeasuredFigure { number, text: format!("{number:.1} us") }
 }
 
-fn read_rate(report: &Report) -> Option<Measured> {
+fn read_rate(report: &Report) -> Option<MeasuredFigure> {
     report.host.read.throughput_mb_per_s.map(rate)
 }
 
-fn write_rate(report: &Report) -> Option<Measured> {
+fn write_rate(report: &Report) -> Option<MeasuredFigure> {
     report.host.write.throughput_mb_per_s.map(rate)
 }
 
-fn iops(report: &Report) -> Option<Measured> {
-    report.host.iops.map(|number| Measured { number, text: format!("{number:.0} IOPS") })
+fn iops(report: &Report) -> Option<MeasuredFigure> {
+    report.host.iops.map(|number| MeasuredFigure { number, text: format!("{number:.0} IOPS") })
 }
 
-fn read_latency(report: &Report) -> Option<Measured> {
+fn read_latency(report: &Report) -> Option<MeasuredFigure> {
     report.host.read.latency_ns.mean.map(latency)
 }
 
-fn write_latency(report: &Report) -> Option<Measured> {
+fn write_latency(report: &Report) -> Option<MeasuredFigure> {
     report.host.write.latency_ns.mean.map(latency)
 }
 
@@ -137,13 +137,13 @@ const RUNS: [Run; 7] = [
 pub fn measure(
     config: &Config,
     figures: &[&'static str],
-) -> Result<Vec<Option<Measured>>, Failure> {
+) -> Result<Vec<Option<MeasuredFigure>>, Failure> {
     interrupt::listen()?;
     let run_of = |figure: &&'static str| RUNS.iter().find(|run| run.figure == *figure);
     figures.iter().map(|figure| run_of(figure).map_or(Ok(None), |run| one(config, run))).collect()
 }
 
-fn one(config: &Config, run: &Run) -> Result<Option<Measured>, Failure> {
+fn one(config: &Config, run: &Run) -> Result<Option<MeasuredFigure>, Failure> {
     let config = small(&set(config, run.sets)?)?;
     let mut options = RunOptions {
         precondition: run.precondition.map(str::to_owned),
@@ -206,7 +206,9 @@ mod tests {
         };
         let guess = guess(&sheet).unwrap();
         let measured = measure(&guess.config, &["write latency, 4 KiB"]).unwrap();
-        let [Some(Measured { number, text })] = measured.as_slice() else { panic!("one figure") };
+        let [Some(MeasuredFigure { number, text })] = measured.as_slice() else {
+            panic!("one figure")
+        };
         assert!((number - 65.0).abs() < 0.5, "{text}");
     }
 }

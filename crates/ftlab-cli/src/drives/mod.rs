@@ -16,7 +16,7 @@ use crate::args::{DeviceFileArgs, Endured, ScaleArgs, SheetArgs};
 use crate::device::{settings, warn};
 use crate::failure::Failure;
 use crate::table::{show, table};
-use measured::Measured;
+use measured::MeasuredFigure;
 
 const DEVICE_FILE: FileKind =
     FileKind { name: "device file", option: "output", is_one: is_device_file };
@@ -88,10 +88,10 @@ pub fn guessed(args: &SheetArgs, out: &mut dyn Write) -> Result<(), Failure> {
 }
 
 /// What was measured far from what was asked for.
-fn far(rows: &[Row], measured: &[Option<Measured>]) -> Vec<String> {
+fn far(rows: &[Row], measured: &[Option<MeasuredFigure>]) -> Vec<String> {
     const FAR: f64 = 0.2;
-    let told = |(row, measured): (&Row, &Option<Measured>)| {
-        let (wanted, Measured { number, text }) = (row.wanted?, measured.as_ref()?);
+    let told = |(row, measured): (&Row, &Option<MeasuredFigure>)| {
+        let (wanted, MeasuredFigure { number, text }) = (row.wanted?, measured.as_ref()?);
         let off = number / wanted - 1.0;
         let asked = row.asked.as_deref()?;
         (off.abs() > FAR).then(|| {
@@ -107,7 +107,7 @@ fn far(rows: &[Row], measured: &[Option<Measured>]) -> Vec<String> {
 
 fn print(
     guess: &Guess,
-    measured: Option<&[Option<Measured>]>,
+    measured: Option<&[Option<MeasuredFigure>]>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let last = if measured.is_some() { "measured" } else { "of" };
@@ -191,7 +191,7 @@ mod tests {
         let told = |number: f64| {
             let one = |row: &Row| {
                 (row.option == "random_read")
-                    .then(|| Measured { number, text: format!("{number:.0} IOPS") })
+                    .then(|| MeasuredFigure { number, text: format!("{number:.0} IOPS") })
             };
             far(&rows, &rows.iter().map(one).collect::<Vec<_>>())
         };

@@ -180,17 +180,27 @@ fn what_does_not_fit_or_is_damaged_is_refused() {
         place.write("b.ftlab", bytes);
         fails(&place, "device show b.ftlab", parts);
     };
-    show(&whole[..whole.len() / 2], &["damaged", "decompressed"]);
+    show(&whole[..whole.len() / 2], &["damaged", "ends before"]);
     let mut changed = whole.clone();
     let middle = whole.len() / 2;
     changed[middle] ^= 0xff;
     show(&changed, &["damaged"]);
     let mut newer = whole.clone();
-    newer[8] = 9;
-    show(&newer, &["has format 9"]);
+    newer[8] = 99;
+    show(&newer, &["has format 99"]);
     let mut turned = whole;
     turned[8..12].reverse();
     show(&turned, &["byte order"]);
+}
+
+/// An image whose sections are followed by so many zeros that they have 256 MiB.
+fn stretched(whole: &[u8], level: i32) -> Vec<u8> {
+    const PREAMBLE: usize = 12;
+    const LENGTH: usize = size_of::<u64>();
+    let mut sections = zstd::decode_all(&whole[PREAMBLE + LENGTH..]).unwrap();
+    sections.resize(256 << 20, 0);
+    let packed = zstd::encode_all(&sections[..], level).unwrap();
+    [&whole[..PREAMBLE], &(packed.len() as u64).to_le_bytes(), &packed].concat()
 }
 
 /// The file is small when compressed, but claims to be larger than any device.
@@ -198,11 +208,7 @@ fn what_does_not_fit_or_is_damaged_is_refused() {
 fn a_small_file_that_claims_to_be_huge_is_refused() {
     let place = Place::new();
     ok(place.run("device save --device tiny -o a.ftlab --quiet"));
-    let whole = place.read("a.ftlab");
-    let mut sections = zstd::decode_all(&whole[12..]).unwrap();
-    sections.resize(256 << 20, 0);
-    let packed = zstd::encode_all(&sections[..], 1).unwrap();
-    place.write("b.ftlab", &[&whole[..12], &packed].concat());
+    place.write("b.ftlab", &stretched(&place.read("a.ftlab"), 1));
     assert!(place.read("b.ftlab").len() < 100_000);
     fails(&place, "device show b.ftlab", &["more than a device of its size can have"]);
 }
@@ -212,11 +218,7 @@ fn a_small_file_that_claims_to_be_huge_is_refused() {
 fn a_small_file_of_a_huge_device_is_not_unpacked_without_bound() {
     let place = Place::new();
     ok(place.run("device save --device tlc-512g -o a.ftlab --quiet"));
-    let whole = place.read("a.ftlab");
-    let mut sections = zstd::decode_all(&whole[12..]).unwrap();
-    sections.resize(256 << 20, 0);
-    let packed = zstd::encode_all(&sections[..], 19).unwrap();
-    place.write("b.ftlab", &[&whole[..12], &packed].concat());
+    place.write("b.ftlab", &stretched(&place.read("a.ftlab"), 19));
     assert!(place.read("b.ftlab").len() < 60_000);
     fails(&place, "device show b.ftlab", &["more than 4096 times its length"]);
 }

@@ -195,7 +195,7 @@ impl Experiment {
     ) -> Result<Measured<P, C>, Failure> {
         let Conduct { watcher, stop, requests } = conduct;
         let mut supervision = Supervision { watcher, stop };
-        guarded(self.preparation.image_name(), || {
+        guarded(self.preparation.image(), || {
             let mut device = self.preparation.device_with(config, seed, instruments)?;
             let flags = Flags::default();
             let mut recording = Recording::new(&device, requests, &flags);
@@ -221,7 +221,7 @@ impl Experiment {
         instruments: Instruments<P, C>,
     ) -> Result<PreparedRun<P, C>, Failure> {
         let mut supervision = Supervision { watcher, stop };
-        guarded(self.preparation.image_name(), || {
+        guarded(self.preparation.image(), || {
             let mut device = self.preparation.device_with(config, seed, instruments)?;
             let flags = Flags::default();
             let mut recording = Recording::new(&device, None, &flags);
@@ -251,7 +251,7 @@ impl Experiment {
         (recording.recorder, recording.phases_before) = (recorder, phases_before);
         let prepared = PreparedPart { device, seed, steps, clock: Clock::start() };
         let mut supervision = Supervision { watcher, stop };
-        guarded(self.preparation.image_name(), || {
+        guarded(self.preparation.image(), || {
             self.measure_part(prepared, load, config, recording, &mut supervision)
         })
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup};
 use ftlab::host::Host;
-use ftlab::image::Resume;
+use ftlab::image::{Damage, Resume, Snapshot};
 use ftlab::scheduler::Probe;
 use ftlab::units::Ratio;
 use ftlab_workload::generate::Generator;
@@ -17,7 +17,6 @@ use super::steps::{self, Start, Step};
 use super::untimed;
 use super::watch::{Supervision, Watcher};
 use super::{LoadSource, RunOptions, phase_names, play_source};
-use crate::chunks::guarded;
 use crate::failure::Failure;
 use crate::human;
 use crate::image::{ImageSource, OpenedImage};
@@ -68,11 +67,6 @@ impl Preparation {
         self.image.as_deref()
     }
 
-    /// Returns the name of the image that it starts from, if any.
-    pub(super) fn image_name(&self) -> Option<&str> {
-        self.image().map(|taken| &*taken.name)
-    }
-
     /// Returns its parts, for the fingerprint of a run.
     pub fn parts(&self) -> Vec<String> {
         let image = self.image.iter().map(|taken| {
@@ -110,18 +104,29 @@ impl Preparation {
     /// # Errors
     /// The image does not fit, or there is not enough memory.
     pub fn device(&self, config: &Config, seed: u64) -> Result<Device, Failure> {
-        self.device_with(config, seed, Instruments::default())
+        self.loaded_by(config, seed, Instruments::default(), Device::load)
     }
 
-    /// As [`device`](Self::device), with a probe and the bytes that the device carries.
+    /// As [`device`](Self::device), with a probe and the bytes that the device carries. Chunks of an image are read when they
+    /// are needed: whatever is done with the device is [guarded](crate::chunks::guarded).
     ///
     /// # Errors
     /// As there.
-    pub fn device_with<P: Probe, C: Contents>(
+    pub(super) fn device_with<P: Probe, C: Contents>(
         &self,
         config: &Config,
         seed: u64,
         instruments: Instruments<P, C>,
+    ) -> Result<Device<P, C>, Failure> {
+        self.loaded_by(config, seed, instruments, Device::load_packed)
+    }
+
+    fn loaded_by<P: Probe, C: Contents>(
+        &self,
+        config: &Config,
+        seed: u64,
+        instruments: Instruments<P, C>,
+        load: impl FnOnce(&mut Device<P, C>, &Snapshot, Resume) -> Result<(), Damage>,
     ) -> Result<Device<P, C>, Failure> {
         let setup = || self.outside.install(DeviceSetup::new(config, seed));
         let mut device = memory::device_of(setup, config, instruments)?;
@@ -130,7 +135,8 @@ impl Preparation {
             let same_seed = taken.image.seed == seed;
             let resume = Resume::between(&taken.config.options, &config.options, same_seed);
             let resume = self.outside.resume(resume);
-            device.load(&taken.image.snapshot, resume).map_err(|damage| taken.refused(&damage))?;
+            let loaded = load(&mut device, &taken.image.snapshot, resume);
+            loaded.map_err(|damage| taken.refused(&damage))?;
         }
         Ok(device)
     }
@@ -204,10 +210,8 @@ impl Preparation {
         let flags = Flags::default();
         let mut recording = Recording::new(&device, None, &flags);
         let mut supervision = Supervision { watcher, stop };
-        let steps = guarded(self.image_name(), || {
-            let steps = self.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
-            rest(&mut device).map(|()| steps)
-        })?;
+        let steps = self.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+        rest(&mut device)?;
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let notes = skipped.chain(notes_on_clocks(&steps)).collect();
         let mut complaints: Vec<_> = steps.iter().filter_map(StepDocument::complaint).collect();

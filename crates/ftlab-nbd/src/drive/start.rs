@@ -232,8 +232,6 @@ impl Starting<'_> {
     fn new_drive(self, image: Option<&Arc<OpenedImage>>) -> Result<(Drive, Start), Failure> {
         let mut device = self.device()?;
         if let Some(image) = image {
-            // A drive can't give up later.
-            image.check_chunks()?;
             let loaded = device.load(&image.image.snapshot, Resume::ALL);
             loaded.map_err(|damage| image.refused(&damage))?;
         }
@@ -244,7 +242,6 @@ impl Starting<'_> {
     fn saved(self) -> Result<(Drive, Start), Failure> {
         let (packed, seconds) = self.file.saved().map_err(|error| self.failed(error))?;
         let image = image::take_bytes(&self.path.display().to_string(), &packed)?;
-        image.check_chunks()?;
         let mut device = self.device()?;
         let loaded = device.load(&image.image.snapshot, Resume::ALL);
         loaded.map_err(|damage| image.refused(&damage))?;

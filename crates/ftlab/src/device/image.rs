@@ -12,7 +12,7 @@ use crate::ftl::mapping::Dftl;
 use crate::ftl::recovery::rebuild;
 use crate::ftl::{Kernel, superblock};
 use crate::host::{Advanced, Completion, Host, Op, Request};
-use crate::image::{ChunkSink, Chunking, Damage, ImagePart, Resume, Snapshot, take_up};
+use crate::image::{ChunkSink, Chunking, Damage, ImagePart, Resume, Snapshot, Unpack, take_up};
 use crate::scheduler::Probe;
 use crate::units::{BlockId, Lba, SimTime};
 
@@ -180,13 +180,29 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// # Errors
     /// The snapshot is damaged or does not fit. The device is unusable then.
     pub fn load(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
+        self.load_with(from, resume, Unpack::Now)
+    }
+
+    /// As [`load`](Self::load), but chunks stay packed until the device needs them, and are checked only then.
+    ///
+    /// # Errors
+    /// As there.
+    ///
+    /// # Panics
+    /// Later, whatever is done with the device, with a [`Damage`] as the payload and without the panic hook: a chunk that
+    /// is needed can't be read. Who uses such a device catches that.
+    pub fn load_packed(&mut self, from: &Snapshot, resume: Resume) -> Result<(), Damage> {
+        self.load_with(from, resume, Unpack::AsNeeded)
+    }
+
+    fn load_with(&mut self, from: &Snapshot, resume: Resume, unpack: Unpack) -> Result<(), Damage> {
         let now = from.read(ImagePart::Device, resume.random, |from| from.number())?;
         if now > LATEST.0 {
             return Err(Damage(format!("its clock, {now} ns, is too near the end of the range")));
         }
         self.base.kernel.now = SimTime(now);
         patrol::plan_patrol(&mut self.base);
-        crate::ftl::image::load(from, resume, &mut self.base.kernel.ftl)?;
+        crate::ftl::image::load(from, resume, unpack, &mut self.base.kernel.ftl)?;
         if let Some(journal) = &mut self.base.services.journal {
             journal.begin_with(rebuild::pages_on_record(&self.base.kernel.ftl));
         }

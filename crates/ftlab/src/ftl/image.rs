@@ -18,7 +18,7 @@ use crate::ftl::wear::{dies, life};
 use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, merge, slc};
 use crate::image::{
     ChunkedTable, Chunking, Chunks, Damage, ImagePart, ImageReader, ImageWriter, PackedTable,
-    Resume, Snapshot, take_up,
+    Resume, Snapshot, Unpack, take_up,
 };
 use crate::units::{BlockId, PlaneId};
 
@@ -130,7 +130,12 @@ pub(crate) fn save_policies(out: &mut ImageWriter, ftl: &Ftl) {
 }
 
 /// Loads the state into an FTL that was just built.
-pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(), Damage> {
+pub(crate) fn load(
+    from: &Snapshot,
+    resume: Resume,
+    unpack: Unpack,
+    ftl: &mut Ftl,
+) -> Result<(), Damage> {
     life::forget_factory_bad(ftl);
     fold::forget_data_blocks(ftl);
     if let Some(tables) = ftl.map.mapping.log_mut() {
@@ -146,11 +151,13 @@ pub(crate) fn load(from: &Snapshot, resume: Resume, ftl: &mut Ftl) -> Result<(),
         }
         take_packed(chunks, ftl)?;
         load_blocks(from, chunks.is_some(), ftl)?;
-        match chunks.is_some() && !reads_everything(ftl) {
-            true => take_packed_map(chunks, ftl),
-            false => {
-                ftl.map.spare.unpack_all();
-                load_mapping(ftl)
+        match chunks {
+            Some(chunks) if unpack == Unpack::AsNeeded && !reads_everything(ftl) => {
+                take_packed_map(chunks, ftl)
+            }
+            _ => {
+                ftl.map.spare.unpack_all()?;
+                load_mapping(chunks.is_some(), ftl)
             }
         }
     })?;
@@ -210,8 +217,8 @@ fn take_packed(chunks: Option<&Chunks>, ftl: &mut Ftl) -> Result<(), Damage> {
 }
 
 /// Takes over the map, which is in chunks.
-fn take_packed_map(chunks: Option<&Chunks>, ftl: &mut Ftl) -> Result<(), Damage> {
-    let (Some(chunks), Mapping::Page(map)) = (chunks, &mut ftl.map.mapping) else { return Ok(()) };
+fn take_packed_map(chunks: &Chunks, ftl: &mut Ftl) -> Result<(), Damage> {
+    let Mapping::Page(map) = &mut ftl.map.mapping else { return Ok(()) };
     let (length, most) = (ftl.logical_pages, ftl.geometry.physical_pages());
     let in_chunk = chunks.map_words();
     map.take_packed(PackedTable::new(chunks, ChunkedTable::Map, in_chunk, length, most)?);
@@ -229,11 +236,12 @@ fn load_blocks(from: &mut ImageReader<'_>, is_chunked: bool, ftl: &mut Ftl) -> R
     blocks.load(geometry, from, |blocks, block, from| {
         if is_chunked {
             let apart = from.flag("whether the owners of a block are in a chunk")?;
-            if apart && blocks.state(block) == BlockState::Closed {
-                return Ok(());
-            }
-            if apart || spare.is_packed(block) {
-                return Err(Damage(format!("{block:?} can't have its owners in a chunk")));
+            let may_be = blocks.state(block) == BlockState::Closed;
+            let has_valid = blocks.valid_pages(geometry, block).next().is_some();
+            match (apart, spare.is_packed(block)) {
+                (false, false) => {}
+                (true, is_packed) if may_be && (is_packed || !has_valid) => return Ok(()),
+                _ => return Err(Damage(format!("the owners of {block:?} are in the wrong place"))),
             }
         }
         if mapping.dftl().is_none() && blocks.stream(block).is_of_map() {
@@ -245,12 +253,17 @@ fn load_blocks(from: &mut ImageReader<'_>, is_chunked: bool, ftl: &mut Ftl) -> R
     })
 }
 
-/// Passes every valid page to the mapping.
-fn load_mapping(ftl: &mut Ftl) -> Result<(), Damage> {
+/// Passes every valid page to the mapping. Those that were in chunks must have owners.
+fn load_mapping(is_chunked: bool, ftl: &mut Ftl) -> Result<(), Damage> {
     let Ftl { geometry, map: Map { mapping, spare, .. }, blocks, .. } = ftl;
     for block in (0..geometry.blocks()).map(BlockId::new) {
         for at in blocks.valid_pages(geometry, block) {
-            let Some(page) = spare.owner(at) else { continue };
+            let Some(page) = spare.owner(at) else {
+                if is_chunked {
+                    return Err(Damage(format!("the valid page at {at:?} belongs to no page")));
+                }
+                continue;
+            };
             if let Some(other) = mapping.commit(page, at) {
                 return Err(Damage(format!("{page:?} lies at {other:?} and at {at:?}")));
             }

@@ -241,10 +241,8 @@ impl Spare {
     }
 
     /// Unpacks all owners.
-    pub(super) fn unpack_all(&mut self) {
-        if let Some(packed) = self.packed.take() {
-            packed.unpack_all(&mut self.owners);
-        }
+    pub(super) fn unpack_all(&mut self) -> Result<(), Damage> {
+        self.packed.take().map_or(Ok(()), |packed| packed.unpack_all(&mut self.owners))
     }
 
     /// A block was erased.

@@ -31,6 +31,15 @@ impl ChunkedTable {
     const ALL: [ChunkedTable; 2] = [ChunkedTable::Map, ChunkedTable::Owners];
 }
 
+/// When a load unpacks chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unpack {
+    /// At once, and checks that they agree.
+    Now,
+    /// When they are needed.
+    AsNeeded,
+}
+
 /// Takes the chunks of a device that is saved, in the order in which they are listed.
 pub trait ChunkSink {
     /// Takes the next chunk.
@@ -55,11 +64,19 @@ pub trait ChunkSource: fmt::Debug + Send + Sync {
     /// # Errors
     /// As there.
     fn packed(&self, position: usize) -> Result<Vec<u8>, Damage>;
+
+    /// Returns the length of that form.
+    ///
+    /// # Errors
+    /// There is no such chunk.
+    fn packed_length(&self, position: usize) -> Result<u64, Damage> {
+        self.packed(position).map(|packed| packed.len() as u64)
+    }
 }
 
 /// A chunk in the list.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Listed {
+struct ListedChunk {
     table: ChunkedTable,
     number: u32,
     digest: [u8; DIGEST],
@@ -68,7 +85,7 @@ struct Listed {
 /// The chunks of a snapshot. They are the same if their digests are.
 #[derive(Clone, Debug)]
 pub struct Chunks {
-    list: Arc<Vec<Listed>>,
+    list: Arc<Vec<ListedChunk>>,
     map_words: u32,
     source: Option<Arc<dyn ChunkSource>>,
 }
@@ -145,7 +162,7 @@ impl Chunks {
                 next = number + 1;
                 let mut digest = [0; DIGEST];
                 digest.copy_from_slice(from.raw(DIGEST)?);
-                list.push(Listed { table, number, digest });
+                list.push(ListedChunk { table, number, digest });
             }
         }
         from.end()?;
@@ -167,7 +184,7 @@ impl Chunks {
 /// Hands chunks to a sink, and lists them.
 pub(crate) struct Chunking<'a> {
     sink: &'a mut dyn ChunkSink,
-    list: Vec<Listed>,
+    list: Vec<ListedChunk>,
 }
 
 impl<'a> Chunking<'a> {
@@ -197,7 +214,7 @@ impl<'a> Chunking<'a> {
         }
         bytes.truncate(length);
         if !bytes.is_empty() {
-            self.list.push(Listed { table, number, digest: *blake3::hash(&bytes).as_bytes() });
+            self.list.push(ListedChunk { table, number, digest: *blake3::hash(&bytes).as_bytes() });
             self.sink.put(&bytes);
         }
     }
@@ -231,14 +248,15 @@ fn words(bytes: &[u8], limit: u32) -> Result<Box<[u32]>, Damage> {
     }
 }
 
-/// Ends a run, because state that it needs is damaged. Programs catch this and tell the damage.
+/// Ends a run, because state that it needs is damaged. Whoever loaded the device with [`Unpack::AsNeeded`] catches this and
+/// tells the damage.
 fn give_up(damage: Damage) -> ! {
     std::panic::resume_unwind(Box::new(damage))
 }
 
 /// A chunk of a table: where it is in the list, and its words once they were read.
 #[derive(Clone, Debug)]
-struct Packed {
+struct PackedChunk {
     position: usize,
     words: OnceLock<Box<[u32]>>,
 }
@@ -252,7 +270,7 @@ pub(crate) struct PackedTable {
     /// The largest word.
     limit: u32,
     /// By number; none where nothing is packed.
-    packed: Vec<Option<Box<Packed>>>,
+    packed: Vec<Option<Box<PackedChunk>>>,
 }
 
 impl PackedTable {
@@ -273,7 +291,7 @@ impl PackedTable {
             let place = place.ok_or_else(|| {
                 Damage(format!("chunk {number} of {table:?} is not on the device"))
             })?;
-            *place = Some(Box::new(Packed { position, words: OnceLock::new() }));
+            *place = Some(Box::new(PackedChunk { position, words: OnceLock::new() }));
         }
         Ok(PackedTable { chunks: chunks.clone(), words_per_chunk, limit, packed })
     }
@@ -288,7 +306,7 @@ impl PackedTable {
     pub fn word(&self, at: usize) -> u32 {
         let words_per_chunk = self.words_per_chunk as usize;
         let Some(Some(packed)) = self.packed.get(at / words_per_chunk) else { return 0 };
-        let words = packed.words.get_or_init(|| self.read(packed.position));
+        let words = packed.words.get_or_init(|| self.needed(packed.position));
         words.get(at % words_per_chunk).copied().unwrap_or(0)
     }
 
@@ -298,18 +316,25 @@ impl PackedTable {
         let words_per_chunk = self.words_per_chunk as usize;
         let number = at / words_per_chunk;
         let Some(packed) = self.packed.get_mut(number).and_then(Option::take) else { return };
-        let Packed { position, words } = *packed;
-        let words = words.into_inner().unwrap_or_else(|| self.read(position));
+        let PackedChunk { position, words } = *packed;
+        let words = words.into_inner().unwrap_or_else(|| self.needed(position));
         let first = number * words_per_chunk;
         let places = table[first..].iter_mut().zip(words.iter());
         places.filter(|(place, _)| **place == 0).for_each(|(place, word)| *place = *word);
     }
 
-    /// Unpacks everything into the table.
-    pub fn unpack_all(mut self, table: &mut [u32]) {
-        let first = |number| number * self.words_per_chunk as usize;
-        let all: Vec<usize> = (0..self.packed.len()).map(first).collect();
-        all.into_iter().for_each(|at| self.unpack(at, table));
+    /// Unpacks everything into the table, in which nothing was written yet.
+    ///
+    /// # Errors
+    /// A chunk is damaged.
+    pub fn unpack_all(self, table: &mut [u32]) -> Result<(), Damage> {
+        let parts = table.chunks_mut(self.words_per_chunk as usize);
+        for (part, packed) in parts.zip(&self.packed) {
+            let Some(packed) = packed else { continue };
+            let words = self.read(packed.position)?;
+            part.iter_mut().zip(words).for_each(|(place, word)| *place = word);
+        }
+        Ok(())
     }
 
     /// Forgets a chunk, whose words mean nothing any more.
@@ -319,14 +344,18 @@ impl PackedTable {
         }
     }
 
-    fn read(&self, position: usize) -> Box<[u32]> {
+    fn read(&self, position: usize) -> Result<Box<[u32]>, Damage> {
         let most = self.words_per_chunk as usize * WORD;
-        let bytes = self.chunks.checked(position, most);
-        let words = bytes.and_then(|bytes| match bytes.len() <= most {
+        let bytes = self.chunks.checked(position, most)?;
+        match bytes.len() <= most {
             true => words(&bytes, self.limit),
             false => Err(Damage::new("a chunk is too long")),
-        });
-        words.unwrap_or_else(|damage| give_up(damage))
+        }
+    }
+
+    /// The words of a chunk without which nothing goes on.
+    fn needed(&self, position: usize) -> Box<[u32]> {
+        self.read(position).unwrap_or_else(|damage| give_up(damage))
     }
 }
 
@@ -381,8 +410,9 @@ mod tests {
         map.unpack(2, &mut table);
         assert_eq!((table[..4].to_vec(), map.holds(0), map.word(0)), (vec![7, 5, 3, 0], false, 0));
         let owners = PackedTable::new(&chunks, ChunkedTable::Owners, 4, 12, 7).unwrap();
-        owners.unpack_all(&mut table);
-        assert_eq!(table, [7, 5, 3, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
+        let mut table = [0; 12];
+        assert_eq!(owners.unpack_all(&mut table), Ok(()));
+        assert_eq!(table, [0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4]);
     }
 
     #[test]

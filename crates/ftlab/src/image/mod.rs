@@ -18,7 +18,7 @@ mod code;
 mod snapshot;
 
 pub use chunks::{ChunkSink, ChunkSource, Chunks, MAP_WORDS};
-pub(crate) use chunks::{ChunkedTable, Chunking, PackedTable};
+pub(crate) use chunks::{ChunkedTable, Chunking, PackedTable, Unpack};
 pub use code::{Damage, ImageReader, ImageWriter};
 pub use snapshot::{ImagePart, Snapshot};
 

@@ -18,7 +18,7 @@ use crate::image::{Chunks, Damage, ImagePart, ImageReader, ImageWriter, MAP_WORD
 /// The first bytes of a file.
 pub const MAGIC: &[u8; 8] = b"FTLABIMG";
 /// The number of the format. It increases with every change of the content of the parts.
-pub const FORMAT: u32 = 8;
+pub const FORMAT: u32 = 9;
 /// Bytes of the preamble.
 pub const PREAMBLE: usize = MAGIC.len() + size_of::<u32>();
 /// Bytes of a checksum.

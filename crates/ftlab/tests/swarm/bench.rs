@@ -193,17 +193,25 @@ impl Bench {
         if rested.is_err() {
             return Ok(bench);
         }
-        // Every other one is saved in chunks, as large devices are.
-        let snapshot = match bench.device.now().0.is_multiple_of(2) {
-            true => bench.device.save(),
-            false => saved_in_chunks(&bench.device, FEW),
+        // Every other one is saved in chunks, as large devices are, and most of these stay packed.
+        let (in_chunks, packed) = match bench.device.now().0 % 8 {
+            0..4 => (false, false),
+            4..7 => (true, true),
+            _ => (true, false),
+        };
+        let snapshot = match in_chunks {
+            true => saved_in_chunks(&bench.device, FEW),
+            false => bench.device.save(),
         };
         let mut versions = bench.device.contents().clone();
         versions.forget_accesses();
         let resume = Resume::between(&bench.config.options, &config.options, true);
         let mut device = assemble_with(DeviceSetup::new(&config, SEED).checking(), (), versions);
         bench.canary.into_iter().for_each(|canary| device.plant(canary));
-        let loaded = device.load(&snapshot, resume);
+        let loaded = match packed {
+            true => device.load_packed(&snapshot, resume),
+            false => device.load(&snapshot, resume),
+        };
         // One that came to its end, or lost a die, can't become one on which nothing fails.
         let lost = !bench.device.ftl().dead_dies_on_flash().is_empty();
         if (bench.device.end_of_life().is_some() || lost) && device.ftl().life().is_none() {

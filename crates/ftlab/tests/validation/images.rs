@@ -61,7 +61,7 @@ fn goes_on(spec: &Spec, depth: usize, before: &[Step], after: &[Step]) -> Result
     }
     let mut in_chunks = assemble(spec.setup());
     let chunked = saved_in_chunks(&saved, FEW);
-    in_chunks.load(&chunked, Resume::ALL).map_err(|damage| damage.to_string())?;
+    in_chunks.load_packed(&chunked, Resume::ALL).map_err(|damage| damage.to_string())?;
     let expected = perform(&mut saved, per_page, depth, after);
     for mut loaded in [loaded, in_chunks] {
         let got = perform(&mut loaded, per_page, depth, after);

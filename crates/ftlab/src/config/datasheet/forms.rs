@@ -81,10 +81,10 @@ impl Forms {
         self.channels * self.row() / self.row_on_bus(gaps)
     }
 
-    pub(super) fn reading(&self) -> Limit {
+    pub(super) fn reading(&self) -> Ceiling {
         let gaps = !self.planes_apart;
         let cells = self.dies * self.row() / (self.read + BUSY_US).max(self.row_on_bus(gaps));
-        Limit::least([
+        Ceiling::least([
             ("the link", Forms::link(self.interface)),
             ("the buses of the channels", self.buses(gaps)),
             ("the dies, which sense", cells),
@@ -97,9 +97,9 @@ impl Forms {
         self.reading().most
     }
 
-    pub(super) fn writing(&self, program: f64) -> Limit {
+    pub(super) fn writing(&self, program: f64) -> Ceiling {
         let cells = self.dies * self.row() / (program + BUSY_US).max(self.row_on_bus(true));
-        Limit::least([
+        Ceiling::least([
             ("the link", Forms::link(self.interface)),
             ("the buses of the channels", self.buses(true)),
             ("programs of the dies", cells),
@@ -122,11 +122,11 @@ impl Forms {
         self.slc_program.map(|program| self.written_at(program))
     }
 
-    pub(super) fn reading_small(&self) -> Limit {
+    pub(super) fn reading_small(&self) -> Ceiling {
         let units = if self.planes_apart { self.planes() } else { 1.0 };
         let cells = self.dies * units / (self.read + BUSY_US).max(SMALL / self.bus);
         let link = 1.0 / Forms::link_small(self.interface).max(1e-9);
-        Limit::least([
+        Ceiling::least([
             ("the link", 1e6 * link),
             ("the buses of the channels", 1e6 * self.channels * self.bus / SMALL),
             ("the dies, which sense", 1e6 * cells),
@@ -181,10 +181,10 @@ impl Forms {
         self.writing_small(amplification).most
     }
 
-    pub(super) fn writing_small(&self, amplification: f64) -> Limit {
+    pub(super) fn writing_small(&self, amplification: f64) -> Ceiling {
         let [program, copy, erase] = self.row_times();
         let row = amplification * (program + erase) + (amplification - 1.0) * copy;
-        Limit::least([
+        Ceiling::least([
             ("programs and copies of the dies", 1e6 * self.dies * self.row() / SMALL / row),
             ("the time of a command", self.commands()),
             ("the link", 1e6 * Forms::link(self.interface) / SMALL),
@@ -228,16 +228,16 @@ impl Forms {
 }
 
 /// What bounds a figure, and where.
-pub(super) struct Limit {
+pub(super) struct Ceiling {
     pub what: &'static str,
     pub most: f64,
 }
 
-impl Limit {
-    pub fn least<const N: usize>(limits: [(&'static str, f64); N]) -> Limit {
+impl Ceiling {
+    pub fn least<const N: usize>(limits: [(&'static str, f64); N]) -> Ceiling {
         let least = limits.into_iter().min_by(|(_, a), (_, b)| a.total_cmp(b));
         let (what, most) = least.expect("some limits");
-        Limit { what, most }
+        Ceiling { what, most }
     }
 }
 

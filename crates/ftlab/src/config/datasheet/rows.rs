@@ -1,6 +1,6 @@
 //! The figures of a data sheet beside those of the closed forms.
 
-use super::forms::{DAYS, Limit};
+use super::forms::{Ceiling, DAYS};
 use super::{Endurance, Forms, Row, Sheet};
 use crate::units::{BytesPerSec, Nanos};
 
@@ -26,10 +26,10 @@ impl Unit {
         figure: &'static str,
         option: &'static str,
         wanted: Option<f64>,
-        limit: Limit,
+        limit: Ceiling,
         form: String,
     ) -> Row {
-        let Limit { what, most: reached } = limit;
+        let Ceiling { what, most: reached } = limit;
         Row {
             figure,
             asked: wanted.map(|wanted| self.print(wanted)),
@@ -51,7 +51,7 @@ impl Forms {
         let us = |time: Nanos| time.0 as f64 / 1e3;
         let flash = self.reading_small();
         let reading_small =
-            Limit::least([(flash.what, flash.most), ("the time of a command", self.commands())]);
+            Ceiling::least([(flash.what, flash.most), ("the time of a command", self.commands())]);
         let amplification = self.amplification();
         let mut writing_small = Unit::Iops.row(
             "random write, 4 KiB, steady",
@@ -89,14 +89,14 @@ impl Forms {
                 "read latency, 4 KiB",
                 "read_latency",
                 sheet.read_latency.map(us),
-                Limit { what: "command, tR, bus and link", most: self.read_latency() },
+                Ceiling { what: "command, tR, bus and link", most: self.read_latency() },
                 "command + tR + bus + link".to_owned(),
             ),
             Unit::Time.row(
                 "write latency, 4 KiB",
                 "write_latency",
                 sheet.write_latency.map(us),
-                Limit { what: "command, link and DRAM", most: self.write_latency() },
+                Ceiling { what: "command, link and DRAM", most: self.write_latency() },
                 "command + link + DRAM".to_owned(),
             ),
         ];

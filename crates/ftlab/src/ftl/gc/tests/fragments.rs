@@ -12,7 +12,7 @@ use crate::ftl::gc::collection;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Fragment, Ftl, fragments};
-use crate::image::{Resume, Snapshot};
+use crate::image::{Resume, Snapshot, Unpack};
 use crate::units::{Lpn, PlaneId, Ppn, SectorMask};
 
 const SECTORS: u32 = 8;
@@ -267,7 +267,7 @@ impl Bench {
         let mut snapshot = Snapshot::default();
         crate::ftl::image::save(&mut snapshot, None, &self.ftl);
         let mut loaded = ftl(self.placement);
-        crate::ftl::image::load(&snapshot, Resume::ALL, &mut loaded)
+        crate::ftl::image::load(&snapshot, Resume::ALL, Unpack::Now, &mut loaded)
             .expect("it was saved just now");
         for page in (0..PAGES).map(Lpn::new) {
             assert_eq!(loaded.fragments(page), self.ftl.fragments(page));
