@@ -180,9 +180,7 @@ pub fn guarded<T>(
         Err(thrown) => thrown,
     };
     match thrown.downcast::<Damage>() {
-        Ok(damage) => {
-            Err(Failure::usage(format!("{}: {}", image.name, Refusal::Damaged(*damage))))
-        }
+        Ok(damage) => Err(Failure::usage(format!("{}: {}", image.name, Refusal::Damaged(*damage)))),
         // A defect, unless the image has one.
         Err(thrown) => match saved::loaded(image, &image.config, Resume::ALL) {
             Ok(_) => resume_unwind(thrown),

@@ -39,7 +39,10 @@ pub fn image_file(bytes: &[u8]) {
         try_image(bytes);
         // Corpus files may come from another version, so try the rest with this version's preamble too.
         if let Some(rest) = bytes.get(file::PREAMBLE..) {
+            let length = (rest.len() as u64).to_le_bytes();
             try_image(&[&file::preamble()[..], rest].concat());
+            // Those of before format 8 have no length of the sections.
+            try_image(&[&file::preamble()[..], &length, rest].concat());
         }
         return;
     }

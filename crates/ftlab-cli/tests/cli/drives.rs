@@ -131,7 +131,7 @@ fn what_a_guess_misses_is_told() {
     assert_eq!(made.code, 0, "{}", made.err);
     let told = "--read 7000 MB/s is not met: the closed form gives 4946 MB/s, bound by the dies, which sense";
     assert!(made.err.contains(told), "{}", made.err);
-    let few = place.run("device scale 1/16 --device tlc-32g -o small.toml");
+    let few = place.run("device scale 1/16 --device plain-32g -o small.toml");
     assert!(few.err.contains("warning: a plane has") && few.err.contains("drifts"), "{}", few.err);
     assert!(!few.out.contains("device.description"), "{}", few.out);
     fails(

@@ -373,7 +373,7 @@ impl Scaled {
         if new < AMPLE_BLOCKS && new < old {
             cautions.push(format!(
                 "a plane has {new} blocks in place of {old}: below about {AMPLE_BLOCKS}, write amplification drifts from that of \
-                 the whole: with 155 to 45 of them 2 to 9 % lower ones were measured, with 10 of them 13 % higher ones"
+                 the whole: with 155 to 45 of them, 2 to 9 % lower ones were measured"
             ));
         }
         let slc = |path: &str| self.changes.iter().find(|change| change.path == path);

@@ -157,7 +157,7 @@ fn a_refusal_names_the_smallest_part() {
 
 #[test]
 fn few_blocks_are_told() {
-    let few = scaled("tlc-32g", &[], "1/16");
+    let few = scaled("plain-32g", &[], "1/16");
     let cautions = few.cautions().join("\n");
     assert!(cautions.contains("write amplification drifts"), "{cautions}");
     assert!(few.text().contains("write amplification drifts"));
