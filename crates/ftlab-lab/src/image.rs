@@ -36,6 +36,8 @@ const CHECKSUM: bool = true;
 
 /// Larger images are not checked as a whole when they are read.
 const CHECKED_AT_ONCE: u64 = 64 << 20;
+/// What is read of an image that is no regular file, which has to fit in memory.
+const MOST_PIPED: u64 = 4 << 30;
 /// Bytes of the length of the sections.
 const LENGTH: usize = size_of::<u64>();
 
@@ -185,9 +187,11 @@ fn read(path: &Path) -> Result<(Image, u64), Unread> {
         let file = from.try_clone().map_err(Unread::Io)?;
         return Ok((unpack(&from, about.len(), Some(file))?, about.len()));
     }
-    // A pipe has no length, and can't be read by position later.
+    // A pipe has no length, and can't be read by position later. Nor need it end.
     let mut bytes = Vec::new();
-    from.read_to_end(&mut bytes).map_err(Unread::Io)?;
+    (&mut from).take(file::PREAMBLE as u64).read_to_end(&mut bytes).map_err(Unread::Io)?;
+    file::check_preamble(&bytes).map_err(Unread::Refused)?;
+    from.take(MOST_PIPED).read_to_end(&mut bytes).map_err(Unread::Io)?;
     let length = bytes.len() as u64;
     Ok((unpack(&*bytes, length, None)?, length))
 }
