@@ -34,7 +34,7 @@ const LEVEL: i32 = 3;
 /// Appends a checksum to the compressed data, to detect damage there too.
 const CHECKSUM: bool = true;
 
-/// Larger images are not checked as a whole when they are read.
+/// Images whose chunks unpack to more than this are not checked as a whole when they are read.
 const CHECKED_AT_ONCE: u64 = 64 << 20;
 /// What is read of an image that is no regular file, which has to fit in memory.
 const MOST_PIPED: u64 = 4 << 30;
@@ -128,13 +128,12 @@ pub fn take(name: &str) -> Result<OpenedImage, Failure> {
 
 /// Reads an image from memory. `name` is its name in messages.
 pub fn take_bytes(name: &str, bytes: &[u8]) -> Result<OpenedImage, Failure> {
-    let length = bytes.len() as u64;
-    taken(name, unpack(bytes, length, None).map(|image| (image, length)))
+    taken(name, unpack(bytes, bytes.len() as u64, None))
 }
 
-fn taken(name: &str, image: Result<(Image, u64), Unread>) -> Result<OpenedImage, Failure> {
+fn taken(name: &str, image: Result<Image, Unread>) -> Result<OpenedImage, Failure> {
     let failed = |error: &dyn std::fmt::Display| Failure::usage(format!("{name}: {error}"));
-    let (image, length) = image.map_err(|error| match error {
+    let image = image.map_err(|error| match error {
         Unread::Io(error) if error.kind() == io::ErrorKind::NotFound => missing(name),
         Unread::Io(error) => Failure::file("can't read the image", Path::new(name), &error),
         Unread::Refused(refusal) => failed(&refusal),
@@ -148,7 +147,9 @@ fn taken(name: &str, image: Result<(Image, u64), Unread>) -> Result<OpenedImage,
         ))
     })?;
     let opened = OpenedImage { name: name.to_owned(), image, config };
-    if length <= CHECKED_AT_ONCE {
+    // By what they unpack to: a large device that was filled in order has a small file.
+    let chunks = opened.image.snapshot.chunks.as_ref().map_or(0, Chunks::count) as u64;
+    if chunks * file::longest_chunk(&opened.config) as u64 <= CHECKED_AT_ONCE {
         opened.check_chunks()?;
     }
     Ok(opened)
@@ -180,20 +181,19 @@ enum Unread {
     Refused(Refusal),
 }
 
-fn read(path: &Path) -> Result<(Image, u64), Unread> {
+fn read(path: &Path) -> Result<Image, Unread> {
     let mut from = File::open(path).map_err(Unread::Io)?;
     let about = from.metadata().map_err(Unread::Io)?;
     if about.is_file() {
         let file = from.try_clone().map_err(Unread::Io)?;
-        return Ok((unpack(&from, about.len(), Some(file))?, about.len()));
+        return unpack(&from, about.len(), Some(file));
     }
     // A pipe has no length, and can't be read by position later. Nor need it end.
     let mut bytes = Vec::new();
     (&mut from).take(file::PREAMBLE as u64).read_to_end(&mut bytes).map_err(Unread::Io)?;
     file::check_preamble(&bytes).map_err(Unread::Refused)?;
     from.take(MOST_PIPED).read_to_end(&mut bytes).map_err(Unread::Io)?;
-    let length = bytes.len() as u64;
-    Ok((unpack(&*bytes, length, None)?, length))
+    unpack(&*bytes, bytes.len() as u64, None)
 }
 
 /// Reads an image file of `length` bytes. Chunks are read later from `file`, or now if there is none.

@@ -136,7 +136,7 @@ fn a_damaged_chunk_fails_what_needs_it() {
     let image = chunked(&tiny());
     write(&path, &image, false).unwrap();
     let opened = || {
-        let Ok((image, _)) = read(&path) else { panic!("what is read at once is whole") };
+        let Ok(image) = read(&path) else { panic!("what is read at once is whole") };
         OpenedImage { name: "a.ftlab".to_owned(), image, config: tiny() }
     };
     assert_eq!(used(&opened()), Ok(()));
