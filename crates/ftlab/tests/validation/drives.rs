@@ -60,30 +60,22 @@ struct Cited {
     deep_write: Option<f64>,
 }
 
+const EVO_PLUS: Cited = Cited {
+    name: "970-evo-plus-500g",
+    sets: &[NO_PAUSE],
+    read: 3_500.0,
+    write: 3_200.0,
+    one_read: Some(19.0),
+    one_write: Some(60.0),
+    depth: 128,
+    deep_read: 480.0,
+    deep_write: Some(550.0),
+};
+
 const DRIVES: [Cited; 6] = [
-    Cited {
-        name: "970-evo-plus-500g",
-        sets: &[NO_PAUSE],
-        read: 3_500.0,
-        write: 3_200.0,
-        one_read: Some(19.0),
-        one_write: Some(60.0),
-        depth: 128,
-        deep_read: 480.0,
-        deep_write: Some(550.0),
-    },
+    EVO_PLUS,
     // A sixteenth of the same drive, whose SLC cache holds what is written here, too.
-    Cited {
-        name: "tlc-32g",
-        sets: &[NO_PAUSE],
-        read: 3_500.0,
-        write: 3_200.0,
-        one_read: Some(19.0),
-        one_write: Some(60.0),
-        depth: 128,
-        deep_read: 480.0,
-        deep_write: Some(550.0),
-    },
+    Cited { name: "tlc-32g", ..EVO_PLUS },
     Cited {
         name: "980-1t",
         sets: &[NO_PAUSE],
