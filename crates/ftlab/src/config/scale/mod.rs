@@ -373,7 +373,7 @@ impl Scaled {
         if new < AMPLE_BLOCKS && new < old {
             cautions.push(format!(
                 "a plane has {new} blocks in place of {old}: below about {AMPLE_BLOCKS}, write amplification drifts from that of \
-                 the whole: with 155 to 45 of them, 2 to 9 % lower ones were measured"
+                 the whole: with 155 to 45 of them 2 to 9 % lower ones were measured, with 17 of them 4.5 % higher ones"
             ));
         }
         let slc = |path: &str| self.changes.iter().find(|change| change.path == path);
