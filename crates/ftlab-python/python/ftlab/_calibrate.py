@@ -254,7 +254,7 @@ def _beginnings(space: Space, starts: int, seed: int) -> list[dict[str, float] |
 def _at_share(share: float, span: Between) -> float:
     """The number at a place of its range."""
     if span.log:
-        return min(span.low * (span.high / span.low) ** share, span.high)
+        return float(min(span.low * (span.high / span.low) ** share, span.high))
     return span.low + share * (span.high - span.low)
 
 
