@@ -109,9 +109,9 @@ impl Judge {
         self.next_tag += 1;
         let changed = if goes_on { changes(op, &range, self.per_page) } else { 0..0 };
         let begun = match op {
-            Op::Write => self.reference.begin(changed.clone(), tag),
-            Op::Trim => self.reference.begin(changed.clone(), 0),
-            Op::Read | Op::Flush => self.reference.tick(),
+            Op::Write | Op::Append => self.reference.begin(changed.clone(), tag),
+            Op::Trim | Op::ZoneReset => self.reference.begin(changed.clone(), 0),
+            _ => self.reference.tick(),
         };
         let sectors = (range.end - range.start) as u32;
         let request = Request { op, lba: Lba(range.start), sectors, stream, tag, fua };
@@ -137,11 +137,11 @@ impl Judge {
             return Ok(());
         }
         let safe = match op {
-            Op::Write => self.promises.writes || fua && self.promises.flushes,
+            Op::Write | Op::Append => self.promises.writes || fua && self.promises.flushes,
             _ => self.promises.trims,
         };
         match op {
-            Op::Write | Op::Trim => {
+            Op::Write | Op::Append | Op::Trim | Op::ZoneReset => {
                 let oldest = self.flying.values().map(|flying| flying.begun).min();
                 let oldest = oldest.unwrap_or(u64::MAX);
                 match safe {
@@ -151,7 +151,7 @@ impl Judge {
             }
             Op::Read => self.reference.check_read(&range, found, begun)?,
             Op::Flush if self.promises.flushes => self.reference.flush(begun),
-            Op::Flush => {}
+            _ => {}
         }
         Ok(())
     }
@@ -220,12 +220,12 @@ impl Judge {
 /// Returns the sectors that a command changes. A trim does not change pages that it covers only in part.
 pub fn changes(op: Op, range: &Range<u64>, per_page: u64) -> Range<u64> {
     match op {
-        Op::Write => range.clone(),
+        Op::Write | Op::Append | Op::ZoneReset => range.clone(),
         Op::Trim => {
             let first = range.start.next_multiple_of(per_page);
             let end = range.end - range.end % per_page;
             first..end.max(first)
         }
-        Op::Read | Op::Flush => 0..0,
+        _ => 0..0,
     }
 }

@@ -127,8 +127,8 @@ impl Accesses {
     pub fn add(&mut self, op: Op, stream: u32, lba: u64, end: u64) {
         let kind = match op {
             Op::Read => PageUse::Read,
-            Op::Write => PageUse::Write,
-            Op::Trim | Op::Flush => return,
+            Op::Write | Op::Append => PageUse::Write,
+            _ => return,
         };
         for page in lba / SECTORS_PER_PAGE..end.div_ceil(SECTORS_PER_PAGE) {
             self.touch((stream, page), kind);

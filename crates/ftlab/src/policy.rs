@@ -16,6 +16,7 @@ pub(crate) use contract::contract;
 #[cfg(feature = "external-policies")]
 pub use external::OutsidePolicy;
 
+use crate::host::zones::ZoneShape;
 use crate::image::{self, Damage, ImageWriter};
 use crate::options::{Node, PolicyInfo, catalog::Builder, reader::LayerReader, show::Printer};
 use crate::shape::{Cell, Geometry, Shares, StripeOrder};
@@ -65,6 +66,8 @@ pub struct Parts<'a> {
     pub shares: Option<Shares>,
     /// The order in which addresses are striped, if placement depends on addresses alone.
     pub stripe: Option<StripeOrder>,
+    /// The zones, if the device has any.
+    pub zones: Option<ZoneShape>,
     /// Number of submission queues.
     pub queues: u32,
     /// The seed of the run, for policies that draw random numbers.

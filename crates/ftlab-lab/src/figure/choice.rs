@@ -81,7 +81,8 @@ impl FigureCurve {
             FigureCurve::Latency(Op::Read) => "read-latency",
             FigureCurve::Latency(Op::Write) => "write-latency",
             FigureCurve::Latency(Op::Trim) => "trim-latency",
-            FigureCurve::Latency(Op::Flush) => "flush-latency",
+            // No figure draws the management of zones.
+            FigureCurve::Latency(_) => "flush-latency",
             FigureCurve::OverTime(OverTime::Throughput) => "throughput",
             FigureCurve::OverTime(OverTime::ReadP99) => "read-p99",
             FigureCurve::OverTime(OverTime::WriteP99) => "write-p99",

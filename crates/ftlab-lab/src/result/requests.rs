@@ -128,7 +128,7 @@ fn row(done: &Completed, phase: u32, measured: bool) -> [u64; COLUMNS.len()] {
 const OUTCOME: Column = Column {
     name: "outcome",
     bits: 8,
-    unit: "0 done, 1 refused because the device takes no writes, 2 unreadable",
+    unit: "0 done, 1 refused because the device takes no writes, 2 unreadable, from 3 on the errors of zones",
 };
 /// The columns that only runs have: the phase, and whether it is measured.
 const OF_RUNS: [usize; 2] = [1, 2];
@@ -142,7 +142,7 @@ pub fn steps(done: &[Completed]) -> ColumnTable {
     let mut table = ColumnTable::new(about, &columns);
     for one in done {
         let row = row(one, 0, true);
-        let mut kept = kept().map(|at| row[at]).chain([one.completion.outcome as u64]);
+        let mut kept = kept().map(|at| row[at]).chain([one.completion.outcome.code().into()]);
         let row: [u64; COLUMNS.len() - OF_RUNS.len() + 1] =
             std::array::from_fn(|_| kept.next().unwrap_or_default());
         table.push(row);

@@ -442,9 +442,9 @@ impl Walk {
     #[inline]
     fn step(&mut self, op: Op, stream: u32, sectors: u32, align: u64) -> (u64, u32) {
         let kind = match op {
-            Op::Read | Op::Flush => 0,
-            Op::Write => 1,
+            Op::Write | Op::Append => 1,
             Op::Trim => 2,
+            _ => 0,
         };
         let cursor = &mut self.cursors[stream as usize * 3 + kind];
         let at = cursor.at;

@@ -69,9 +69,11 @@ impl Fit {
         self.last = self.last.max(at);
         let number = match record.op {
             Op::Read => 0,
-            Op::Write => 1,
+            Op::Write | Op::Append => 1,
             Op::Trim => 2,
             Op::Flush => 3,
+            // Nothing that a load of today's generators has.
+            _ => return,
         };
         self.ops[number] += 1;
         self.forced += u64::from(record.fua);

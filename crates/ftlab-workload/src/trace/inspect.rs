@@ -164,12 +164,14 @@ impl TraceTally {
                 self.sizes[class].0 += 1;
                 &mut self.reads
             }
-            Op::Write => {
+            Op::Write | Op::Append => {
                 self.sizes[class].1 += 1;
                 &mut self.writes
             }
             Op::Trim => &mut self.trims,
             Op::Flush => &mut self.flushes,
+            // They move no data.
+            _ => return,
         };
         of_op.requests += 1;
         of_op.sectors += u64::from(record.sectors);

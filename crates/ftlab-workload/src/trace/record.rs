@@ -53,6 +53,13 @@ pub(crate) const fn op_code(record: &Record) -> u8 {
         Op::Write => 1,
         Op::Trim => 2,
         Op::Flush => 3,
+        Op::Append => 5,
+        Op::ZoneOpen => 6,
+        Op::ZoneClose => 7,
+        Op::ZoneFinish => 8,
+        Op::ZoneReset => 9,
+        Op::ZoneOffline => 10,
+        Op::ZoneCommit => 11,
     }
 }
 
@@ -64,6 +71,13 @@ pub(crate) const fn op_of(code: u8) -> Option<(Op, bool)> {
         2 => Some((Op::Trim, false)),
         3 => Some((Op::Flush, false)),
         4 => Some((Op::Write, true)),
+        5 => Some((Op::Append, false)),
+        6 => Some((Op::ZoneOpen, false)),
+        7 => Some((Op::ZoneClose, false)),
+        8 => Some((Op::ZoneFinish, false)),
+        9 => Some((Op::ZoneReset, false)),
+        10 => Some((Op::ZoneOffline, false)),
+        11 => Some((Op::ZoneCommit, false)),
         _ => None,
     }
 }

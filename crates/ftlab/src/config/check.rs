@@ -20,6 +20,7 @@ mod scheduling;
 mod slc;
 mod superblock;
 mod volume;
+mod zones;
 
 use super::options::{MOST_COPIES, Options};
 use super::resolve::{ShapeCounts, shape, volume};
@@ -72,6 +73,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.planes_apart();
     checker.space();
     checker.arbitration();
+    checker.zones();
     Findings { warnings: checker.warnings, notes: checker.notes }
 }
 

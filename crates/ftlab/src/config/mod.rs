@@ -40,6 +40,9 @@ use stack::{NoFiles, Stack, Texts};
 
 use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
+use crate::ftl::streams::StreamsChoice;
+use crate::ftl::superblock::SuperblockPolicy;
+use crate::host::zones::{ZonePolicy, ZoneShape};
 use crate::options::Node;
 use crate::options::reader::{self, LayerReader};
 use crate::options::show::Printer;
@@ -144,6 +147,12 @@ impl Config {
         u32::try_from(logical).expect("a checked shape has fewer than 2^31 pages")
     }
 
+    /// The zones, if the device has any.
+    #[must_use]
+    pub fn zones(&self) -> Option<ZoneShape> {
+        resolve::zones(&self.options)
+    }
+
     /// The number of channels that work as one (`ftl.merge.planner = "synchronised"`).
     #[must_use]
     pub fn gang(&self) -> u32 {
@@ -211,12 +220,41 @@ fn adjust_to_log(options: &mut Options, reader: &mut LayerReader<'_>) {
     }
 }
 
+/// Zones lie on planes of their own, in streams of their own. Superblocks need no such placement: a zone fills some.
+fn adjust_to_zones(options: &mut Options, reader: &mut LayerReader<'_>) {
+    if options.host.zones.policy == ZonePolicy::None {
+        return;
+    }
+    const WHY: ValueOrigin = ValueOrigin::Adjusted("zones have blocks of their own");
+    const STREAMS: &str = "ftl.streams.policy";
+    if !reader.set_by_hand(STREAMS) {
+        options.ftl.streams.policy = StreamsChoice::zoned_as_usual();
+        reader.origins.insert(STREAMS, WHY);
+        reader.origins.insert("ftl.streams.zone_streams", WHY);
+    }
+    const PLACEMENT: &str = "ftl.placement.policy";
+    let has_superblocks = options.ftl.superblock.policy != SuperblockPolicy::None;
+    if !has_superblocks && !reader.set_by_hand(PLACEMENT) {
+        options.ftl.placement.policy = PlacementChoice::zoned_as_usual();
+        reader.origins.insert(PLACEMENT, WHY);
+        const OPTIONS: [&str; 3] = [
+            "ftl.placement.zone_dies",
+            "ftl.placement.zone_blocks",
+            "ftl.placement.zone_order",
+        ];
+        for option in OPTIONS {
+            reader.origins.insert(option, WHY);
+        }
+    }
+}
+
 /// Adjusts defaults to the options on which they depend.
 fn adjust(options: &mut Options, reader: &mut LayerReader<'_>) {
     if options.ftl.mapping.policy.log().is_some() {
         adjust_to_log(options, reader);
     }
     adjust_link(options, reader);
+    adjust_to_zones(options, reader);
     let nand = &mut options.nand;
     const UNIT: &str = "ftl.mapping.unit";
     let page = nand.flash_page();

@@ -16,6 +16,7 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockOptions;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
+use crate::host::zones::ZoneOptions;
 use crate::host::{Copies, DramRateOptions, StreamMap, WritePacingOptions};
 use crate::nand::endurance::EnduranceChoice;
 use crate::nand::timing::{TimingChoice, TransfersChoice};
@@ -68,7 +69,12 @@ options! {
 
 options! {
     /// The host side of the device: the queues in which commands wait, as in NVMe.
-    pub struct HostOptions at "host" with { arbitration: ArbitrationOptions, link: LinkOptions, interrupt: InterruptOptions } {
+    pub struct HostOptions at "host" with {
+        arbitration: ArbitrationOptions,
+        link: LinkOptions,
+        interrupt: InterruptOptions,
+        zones: ZoneOptions,
+    } {
         /// Submission queues.
         queues: u32 = "1", in "1"..="128", unit "queues",
             source "range: NVMe allows 65,535; hosts make one for each core";

@@ -2,6 +2,7 @@
 
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
+use crate::host::zones::{ZonePolicy, ZoneShape};
 use crate::shape::{FlashGeometry, Shape, Shares, SuperblockSpan};
 use crate::units::{Bytes, Ratio};
 
@@ -87,7 +88,56 @@ pub(super) fn logical_pages(options: &Options) -> u64 {
         None => counts.logical(options.ftl.over_provisioning),
     };
     let wanted = options.ftl.capacity.map(|capacity| capacity.0 / shape.mapping_unit.0);
-    offered.min(wanted.unwrap_or(offered))
+    let all = offered.min(wanted.unwrap_or(offered));
+    match zone_pages(options) {
+        Some(pages) => all / pages * pages,
+        None => all,
+    }
+}
+
+/// The mapping units of a zone, if there are zones.
+fn zone_pages(options: &Options) -> Option<u64> {
+    let zones = &options.host.zones;
+    if zones.policy == ZonePolicy::None {
+        return None;
+    }
+    let volume = volume(options);
+    let capacity = zones.capacity.map_or_else(|| zone_capacity(options), |Bytes(given)| given);
+    Some((capacity / volume.mapping_unit.0).max(1))
+}
+
+/// The bytes that the blocks of a zone hold.
+pub(super) fn zone_capacity(options: &Options) -> u64 {
+    let volume = volume(options);
+    let dies = volume.channels * volume.chips_per_channel * volume.dies_per_chip;
+    let all = dies * volume.planes_per_die;
+    let block = u64::from(volume.pages_per_block) * volume.page_size.0;
+    match options.ftl.placement.policy.zoned() {
+        Some(zoned) => {
+            let planes = zoned.planes(dies, volume.planes_per_die).unwrap_or(all);
+            zoned.capacity(planes, Bytes(block)).0
+        }
+        None => u64::from(all) * block,
+    }
+}
+
+/// The zones, if there are any.
+pub(super) fn zones(options: &Options) -> Option<ZoneShape> {
+    let pages = zone_pages(options)?;
+    let volume = volume(options);
+    let dies = volume.channels * volume.chips_per_channel * volume.dies_per_chip;
+    let zoned = options.ftl.placement.policy.zoned();
+    let planes = zoned.and_then(|zoned| zoned.planes(dies, volume.planes_per_die));
+    let unit = volume.mapping_unit.0;
+    let size = options.host.zones.size.map_or((pages * unit).next_power_of_two(), |size| size.0);
+    Some(ZoneShape {
+        pages: u32::try_from(pages).unwrap_or(u32::MAX),
+        count: u32::try_from(logical_pages(options) / pages).unwrap_or(u32::MAX),
+        conventional: options.host.zones.conventional,
+        groups: planes.map_or(1, |planes| dies * volume.planes_per_die / planes),
+        unit,
+        size,
+    })
 }
 
 /// The counts of a shape, which may be too large for the tables of the device. Within the ranges of

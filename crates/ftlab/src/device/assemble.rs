@@ -33,6 +33,7 @@ use crate::ftl::superblock::{SuperblockPolicy, SuperblockState};
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
+use crate::host::zones::{Window, ZoneRules, Zones};
 use crate::host::{
     Coalescing, CompletionSetup, Copies, DramSetup, FrontEnd, FrontEndSetup, Intake, LinkSetup,
     ProcessorSetup, Queues, StreamMap, Wire, WritePacingOptions, WritePacingSetup,
@@ -58,6 +59,8 @@ pub struct DeviceSetup {
     pub flash: FlashSetup,
     /// The translation layer.
     pub ftl: FtlSetup,
+    /// The zones, if there are any.
+    pub zones: Option<ZoneRules>,
     /// The merger, if the mapping has a log.
     pub merger: Option<MergerSetup>,
     /// The write buffer.
@@ -111,6 +114,7 @@ impl DeviceSetup {
             logical_pages,
             shares: config.shares(),
             stripe: ftl.placement.policy.stripe().map(|stripe| stripe.order),
+            zones: config.zones(),
             queues: options.host.queues,
             seed,
         };
@@ -171,6 +175,7 @@ impl DeviceSetup {
                     rebuilds: ftl.parity.rebuilds(),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
                     bears_deaths: false,
+                    closes_early: ftl.streams.policy.is_zoned(),
                     drain_pages: drain_pages(&buffer, &volume),
                 },
                 triggers: triggers(&ftl.gc),
@@ -181,6 +186,7 @@ impl DeviceSetup {
                 }),
                 recovery: ftl.recovery.policy.build(&parts),
             },
+            zones: zones(config),
             merger: merger(options, &parts),
             buffer,
             reads: reads(options, &parts),
@@ -196,6 +202,23 @@ fn counting(options: &Options) -> Counting {
     let errors = options.nand.timing.policy.errors();
     let disturbs = errors.is_some_and(|errors| errors.disturbed_errors > 0);
     Counting { disturbs, often: options.ftl.refresh.reads }
+}
+
+fn zones(config: &Config) -> Option<ZoneRules> {
+    let options = &config.options.host.zones;
+    let no_limit = |limit: Option<u32>| limit.unwrap_or(u32::MAX);
+    Some(ZoneRules {
+        shape: config.zones()?,
+        max_open: no_limit(options.max_open),
+        max_active: no_limit(options.max_active),
+        append_limit: options.append_limit.sectors(),
+        cross_reads: options.cross_reads.is_on(),
+        window: options.window.map(|size| Window {
+            size: size.sectors(),
+            step: options.window_step.sectors(),
+            most: options.windows,
+        }),
+    })
 }
 
 fn bus(config: &Config, parts: &Parts<'_>) -> Bus {
@@ -560,6 +583,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         buffer: Buffer::new(setup.buffer),
         reads: Reads::new(setup.reads),
         desk,
+        zones: setup.zones.map(|rules| Box::new(Zones::new(rules))),
         idle: Idle::new(|chore| match chore {
             Chore::Collect => collect_after_idle,
             Chore::Fold => fold_after_idle,

@@ -15,6 +15,7 @@ use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
 use crate::ftl::wear::{Life, Losses};
+use crate::host::zones::Zones;
 use crate::host::{HostRead, HostReader};
 use crate::scheduler::{Levels, Note, Probe, Spent};
 use crate::units::{Lpn, PlaneId, RequestId, SectorMask, SimTime};
@@ -31,6 +32,8 @@ pub(super) struct Base<P, C> {
     pub buffer: Buffer,
     pub reads: Reads,
     pub desk: Desk,
+    /// The zones; none on a conventional device.
+    pub zones: Option<Box<Zones>>,
     /// The chores that start when no request comes.
     pub idle: Idle,
     pub sectors_per_page: u32,
@@ -84,7 +87,10 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// The capacity that the host can address, in sectors.
     #[inline]
     pub fn capacity_sectors(&self) -> u64 {
-        u64::from(self.kernel.ftl.logical_pages()) * u64::from(self.sectors_per_page)
+        match &self.zones {
+            Some(zones) => zones.host_sectors(),
+            None => u64::from(self.kernel.ftl.logical_pages()) * u64::from(self.sectors_per_page),
+        }
     }
 
     /// Something that a request waited for is done; `spent` is the time that it took.

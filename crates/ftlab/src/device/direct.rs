@@ -15,7 +15,8 @@ use crate::device::base::Base;
 use crate::device::read::under_way::FlashRead;
 use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
-use crate::host::{Op, Pages, Request};
+use crate::host::zones::ZoneError;
+use crate::host::{Op, Outcome, Pages, Request};
 use crate::scheduler::{Command, CommandId, Kind, Origin, Probe, ServiceId};
 use crate::units::{Lpn, PageSpan, Ppn, RequestId};
 
@@ -38,6 +39,7 @@ pub(in crate::device) fn start_direct(
                 on.desk.intake.wait_for_one(id);
             }
         }
+        _ => on.desk.intake.fail(id, Outcome::Zone(ZoneError::InvalidField)),
     }
     if on.desk.intake.settle(id) {
         on.finish_from_buffer(id);

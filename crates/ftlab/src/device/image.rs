@@ -6,7 +6,7 @@ use crate::device::base::Base;
 use crate::device::desk::Desk;
 use crate::device::front::victims;
 use crate::device::write::{Writes, end_of_life};
-use crate::device::{Contents, Device, EndOfLife, Place, patrol};
+use crate::device::{Contents, Device, EndOfLife, Place, patrol, zones};
 use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
 use crate::ftl::recovery::rebuild;
@@ -133,6 +133,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             buffer,
             reads,
             desk,
+            zones,
             // At rest, the host has been idle for long enough.
             idle: _,
             sectors_per_page: _,
@@ -170,6 +171,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 let victims = victims(ftl);
                 front.iter().for_each(|front| front.save(victims, out));
             });
+            zones.iter().for_each(|zones| out.nested(|out| zones.save(out)));
         });
         snapshot
     }
@@ -214,8 +216,15 @@ impl<P: Probe, C: Contents> Device<P, C> {
             take_up(from, resume.cache, |from| self.base.buffer.load(from))?;
             take_up(from, resume.host, |from| {
                 self.base.desk.front.as_mut().map_or(Ok(()), |front| front.load(from))
-            })
+            })?;
+            match &mut self.base.zones {
+                Some(zones) => take_up(from, true, |from| zones.load(from)),
+                None => Ok(()),
+            }
         })?;
+        if !resume.streams {
+            zones::begin_active(&mut self.base);
+        }
         for (block, erases) in
             (0..).map(BlockId::new).zip(self.base.kernel.ftl.blocks().all_erases())
         {

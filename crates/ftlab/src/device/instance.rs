@@ -53,6 +53,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let parts = [
             self.base.desk.front.is_some(),
             self.base.direct.is_some(),
+            self.base.zones.is_some(),
             self.base.reads.cache.is_on(),
             self.base.buffer.rules.keeps_reads,
             self.base.buffer.keeps_versions(),

@@ -28,6 +28,7 @@ mod tables;
 mod untimed;
 mod verify;
 mod write;
+mod zones;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, Movement, Place};
@@ -51,6 +52,7 @@ use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::service::Signals;
 use crate::ftl::slc;
 use crate::ftl::{Ftl, FtlCounts, Kernel};
+use crate::host::zones::Zones;
 use crate::host::{Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
@@ -131,6 +133,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The front end, if anything on the way of a command takes time.
     pub fn front(&self) -> Option<&FrontEnd> {
         self.base.desk.front.as_deref()
+    }
+
+    /// The zones, if it has any.
+    pub fn zones(&self) -> Option<&Zones> {
+        self.base.zones.as_deref()
     }
 
     /// The number of requests in the device.
@@ -480,6 +487,9 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn expect(&self, request: &Request) {
+        if self.base.zones.is_some() {
+            return;
+        }
         let page = request.lba.0 >> self.base.sectors_per_page.trailing_zeros();
         if let Ok(page) = u32::try_from(page) {
             self.base.kernel.ftl.prefetch(Lpn::new(page));
@@ -531,6 +541,11 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 }
                 if self.base.checks_itself() {
                     self.base.ledger.completed(&self.base.desk.finished, self.base.kernel.now);
+                }
+                if any(S, RARE)
+                    && let Some(zones) = &self.base.zones
+                {
+                    zones::with_gaps(zones, &mut self.base.desk.finished);
                 }
                 match done.is_empty() {
                     true => std::mem::swap(done, &mut self.base.desk.finished),

@@ -36,6 +36,7 @@ mod spare;
 pub mod streams;
 pub mod superblock;
 pub mod wear;
+pub(crate) mod zones;
 
 pub use blocks::{BlockState, Blocks};
 pub use cargo::Cargo;
@@ -242,9 +243,10 @@ impl Ftl {
             rebuilds,
             faults,
             bears_deaths,
+            closes_early,
             drain_pages,
         } = setup.wear;
-        let refreshes = refresh.is_some() || refresh_reads || rebuilds;
+        let refreshes = refresh.is_some() || refresh_reads || rebuilds || closes_early;
         let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
         let members = setup.superblock.as_ref().map(SuperblockState::members);
         let kept_back = kept_back(&geometry, drain_pages, members.is_some());

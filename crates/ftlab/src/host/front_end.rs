@@ -286,7 +286,7 @@ impl FrontEnd {
         id: RequestId,
         request: &Request,
     ) -> Option<SimTime> {
-        let dram = self.dram.as_mut().filter(|_| request.op == Op::Write)?;
+        let dram = self.dram.as_mut().filter(|_| request.op.writes())?;
         let at = dram.cross(now, Crossing::FromHost(id), data_of(request));
         self.next = earlier(self.next, Some(at));
         Some(at)
@@ -313,7 +313,7 @@ impl FrontEnd {
         request: &Request,
         victims: impl FnOnce() -> Victims,
     ) -> Option<SimTime> {
-        let pacing = self.pacing.as_mut().filter(|_| request.op == Op::Write)?;
+        let pacing = self.pacing.as_mut().filter(|_| request.op.writes())?;
         let at = pacing.admit(now, id, data_of(request), victims())?;
         self.next = earlier(self.next, Some(at));
         Some(at)
@@ -343,7 +343,7 @@ impl FrontEnd {
     /// Sends the data of a write to the controller. Returns the time of its arrival, or `None` if it
     /// takes no time.
     pub fn bring(&mut self, now: SimTime, id: RequestId, request: &Request) -> Option<SimTime> {
-        let link = self.link.as_mut().filter(|_| request.op == Op::Write)?;
+        let link = self.link.as_mut().filter(|_| request.op.writes())?;
         let at = link.bring(now, id, data_of(request));
         self.next = earlier(self.next, Some(at));
         Some(at)

@@ -1,8 +1,8 @@
 //! The requests in the device: how many pages each still waits for, and how its time is spent.
 
-use super::{Breakdown, Completion, Op, Outcome, QueueId, Request};
+use super::{Breakdown, Completion, Outcome, QueueId, Request};
 use crate::engine::{Handle, Slab};
-use crate::units::{Bytes, RequestId, SECTOR_BYTES, SimTime};
+use crate::units::{Bytes, Lba, RequestId, SECTOR_BYTES, SimTime};
 
 /// A request in the device.
 #[derive(Clone, Debug)]
@@ -117,6 +117,16 @@ impl Intake {
         self.active[place(id)].answer.outcome = Outcome::ReadOnly;
     }
 
+    /// The request goes to another address than the host's.
+    pub fn readdress(&mut self, id: RequestId, lba: Lba) {
+        self.active[place(id)].answer.request.lba = lba;
+    }
+
+    /// Marks the request as failed.
+    pub fn fail(&mut self, id: RequestId, outcome: Outcome) {
+        self.active[place(id)].answer.outcome = outcome;
+    }
+
     /// Marks the request as unreadable, because some of its data is lost.
     pub fn cannot_read(&mut self, id: RequestId) {
         self.active[place(id)].answer.outcome = Outcome::Unreadable;
@@ -129,7 +139,7 @@ impl Intake {
     pub fn finish(&mut self, id: RequestId, finished: SimTime, breakdown: Breakdown) -> Completion {
         self.active.release(place(id));
         let answer = &self.active[place(id)].answer;
-        if answer.request.op == Op::Write && answer.outcome == Outcome::Done {
+        if answer.request.op.writes() && answer.outcome == Outcome::Done {
             self.written_sectors += u64::from(answer.request.sectors);
         }
         Completion { finished, breakdown, ..*answer }

@@ -16,6 +16,7 @@ mod passage;
 mod processor;
 mod queue;
 mod request;
+pub mod zones;
 
 pub use busy::{FrontEndBusy, FrontEndParts, LinkWays};
 pub use completions::{Coalescing, CompletionSetup};

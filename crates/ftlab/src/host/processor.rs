@@ -80,7 +80,7 @@ impl ProcessorSetup {
 
     /// Time to take in the data of a write.
     fn taking_in(&self, request: &Request) -> Nanos {
-        if request.op != Op::Write {
+        if !request.op.writes() {
             return Nanos::ZERO;
         }
         let each = u64::from(self.sectors_per_unit);

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::QueueId;
+use super::zones::ZoneError;
 use crate::units::{Lba, Nanos, SimTime};
 
 /// The kind of a host command.
@@ -17,11 +18,43 @@ pub enum Op {
     Trim,
     /// Make everything acknowledged before this command durable. Address and length are ignored.
     Flush,
+    /// Write at the write pointer of the zone that begins at the address. The completion has the address of the data.
+    Append,
+    /// Open the zones of the range.
+    ZoneOpen,
+    /// Close the zones of the range.
+    ZoneClose,
+    /// Make the zones of the range full.
+    ZoneFinish,
+    /// Empty the zones of the range.
+    ZoneReset,
+    /// Take the read-only zones of the range out of service.
+    ZoneOffline,
+    /// Commit the random write area of a zone up to the end of the range.
+    ZoneCommit,
 }
 
 impl Op {
     /// All kinds.
-    pub const ALL: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+    pub const ALL: [Op; 11] = [
+        Op::Read,
+        Op::Write,
+        Op::Trim,
+        Op::Flush,
+        Op::Append,
+        Op::ZoneOpen,
+        Op::ZoneClose,
+        Op::ZoneFinish,
+        Op::ZoneReset,
+        Op::ZoneOffline,
+        Op::ZoneCommit,
+    ];
+
+    /// The kinds that every device has.
+    pub const COMMON: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
+
+    /// The number of [rows](Self::row).
+    pub const ROWS: usize = 5;
 
     /// Its name, as results have it.
     #[must_use]
@@ -31,6 +64,13 @@ impl Op {
             Op::Write => "write",
             Op::Trim => "trim",
             Op::Flush => "flush",
+            Op::Append => "append",
+            Op::ZoneOpen => "zone-open",
+            Op::ZoneClose => "zone-close",
+            Op::ZoneFinish => "zone-finish",
+            Op::ZoneReset => "zone-reset",
+            Op::ZoneOffline => "zone-offline",
+            Op::ZoneCommit => "zone-commit",
         }
     }
 
@@ -44,14 +84,49 @@ impl Op {
     #[inline]
     #[must_use]
     pub const fn moves_data(self) -> bool {
-        matches!(self, Op::Read | Op::Write)
+        matches!(self, Op::Read | Op::Write | Op::Append)
     }
 
     /// Whether it changes the content of the device.
     #[inline]
     #[must_use]
     pub const fn changes_data(self) -> bool {
-        !matches!(self, Op::Read | Op::Flush)
+        matches!(self, Op::Write | Op::Trim | Op::Append | Op::ZoneReset)
+    }
+
+    /// Whether it is a write: it brings data.
+    #[inline]
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        matches!(self, Op::Write | Op::Append)
+    }
+
+    /// Whether it manages zones.
+    #[inline]
+    #[must_use]
+    pub const fn manages_zones(self) -> bool {
+        matches!(
+            self,
+            Op::ZoneOpen
+                | Op::ZoneClose
+                | Op::ZoneFinish
+                | Op::ZoneReset
+                | Op::ZoneOffline
+                | Op::ZoneCommit
+        )
+    }
+
+    /// The row of statistics in which it is counted: reads, writes and appends, trims, flushes, management of zones.
+    #[inline]
+    #[must_use]
+    pub const fn row(self) -> usize {
+        match self {
+            Op::Read => 0,
+            Op::Write | Op::Append => 1,
+            Op::Trim => 2,
+            Op::Flush => 3,
+            _ => 4,
+        }
     }
 }
 
@@ -133,12 +208,34 @@ pub enum Outcome {
     ReadOnly,
     /// A read found uncorrectable data: it is lost, and the result of the read is invalid.
     Unreadable,
+    /// The state of a zone does not allow it. Nothing has changed.
+    Zone(ZoneError),
+}
+
+impl Outcome {
+    /// Whether the device carried the request out, as far as its data could be read.
+    #[inline]
+    #[must_use]
+    pub const fn is_carried_out(self) -> bool {
+        matches!(self, Outcome::Done | Outcome::Unreadable)
+    }
+
+    /// Its number in tables: 0 done, 1 read-only, 2 unreadable, from 3 on the errors of zones.
+    #[must_use]
+    pub const fn code(self) -> u8 {
+        match self {
+            Outcome::Done => 0,
+            Outcome::ReadOnly => 1,
+            Outcome::Unreadable => 2,
+            Outcome::Zone(error) => 3 + error as u8,
+        }
+    }
 }
 
 /// The answer to a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Completion {
-    /// The request as submitted.
+    /// The request as submitted. That of an append has the address of its data.
     pub request: Request,
     /// The submission queue through which it came.
     pub queue: QueueId,

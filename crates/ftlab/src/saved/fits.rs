@@ -80,6 +80,10 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
             None => pages,
         }
     };
+    let zones = |config: &Config| match config.zones() {
+        Some(zones) => format!("{} zones of {} pages", zones.count, zones.pages),
+        None => "none".to_owned(),
+    };
     let unit = |config: &Config| config.options.nand.program_unit.print();
     // The shape counts in units of a program.
     let same_unit = unit(image) == unit(device);
@@ -94,6 +98,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         ("ftl.parity.policy", parity(image), parity(device)),
         ("ftl.superblock.policy", superblock(image), superblock(device)),
         ("nand.cell", cell(image), cell(device)),
+        ("host.zones.policy", zones(image), zones(device)),
     ];
     let all = counts.into_iter().chain(others);
     let unequal =

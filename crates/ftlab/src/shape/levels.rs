@@ -41,6 +41,10 @@ impl StripeOrder {
     pub const CHANNELS_FIRST: StripeOrder =
         StripeOrder([Level::Channel, Level::Chip, Level::Die, Level::Plane]);
 
+    /// Planes change fastest, channels next.
+    pub const PLANES_FIRST: StripeOrder =
+        StripeOrder([Level::Plane, Level::Channel, Level::Chip, Level::Die]);
+
     /// The levels, the one that changes fastest first.
     #[must_use]
     pub const fn levels(self) -> [Level; 4] {

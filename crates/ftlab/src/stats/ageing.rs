@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::steady::{Steadiness, programs};
 use crate::device::{Contents, Device};
-use crate::host::{Completion, Host, Op, Outcome};
+use crate::host::{Completion, Host, Outcome};
 use crate::scheduler::Probe;
 use crate::units::{Nanos, Ratio, SECTOR_BYTES};
 
@@ -170,7 +170,7 @@ impl Ageing {
     /// Records a request. Refused writes don't count.
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
-        if completion.request.op == Op::Write && completion.outcome == Outcome::Done {
+        if completion.request.op.writes() && completion.outcome == Outcome::Done {
             self.wrote(completion.request.sectors);
         }
     }

@@ -87,7 +87,7 @@ impl OpStats {
 /// Everything the host saw during one phase, or several.
 #[derive(Clone, Debug, Default)]
 pub struct HostStats {
-    ops: [OpStats; 4],
+    ops: [OpStats; Op::ROWS],
     first_arrival: Option<SimTime>,
     last_arrival: SimTime,
     last_completion: SimTime,
@@ -98,8 +98,8 @@ impl HostStats {
     /// to wait for a place in the host's queue; the wait is part of its latency.
     #[inline]
     pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
-        let op = &mut self.ops[completion.request.op as usize];
-        if completion.outcome != Outcome::ReadOnly {
+        let op = &mut self.ops[completion.request.op.row()];
+        if completion.outcome.is_carried_out() {
             op.latencies.record(completion.finished - arrived);
             op.sectors += u64::from(completion.request.sectors);
             op.parts.add(completion.submitted - arrived, &completion.breakdown);
@@ -115,7 +115,7 @@ impl HostStats {
     /// The requests of one operation.
     #[must_use]
     pub fn op(&self, op: Op) -> &OpStats {
-        &self.ops[op as usize]
+        &self.ops[op.row()]
     }
 
     /// All requests.

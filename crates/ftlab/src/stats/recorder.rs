@@ -8,7 +8,7 @@ use super::steady::SteadyRounds;
 use super::summary;
 use super::{Circumstances, DeviceCounters, HostStats, Timeline};
 use crate::device::{Contents, Device};
-use crate::host::{Completion, Host, Op, Outcome};
+use crate::host::{Completion, Host, Op};
 use crate::scheduler::Probe;
 use crate::units::{SECTOR_BYTES, SimTime};
 
@@ -130,7 +130,7 @@ impl Recorder {
         if let Some(open) = &mut self.open {
             open.queues[completion.queue.at()].record(completion, arrived);
         }
-        if completion.outcome != Outcome::ReadOnly {
+        if completion.outcome.is_carried_out() {
             self.timeline.record(completion, completion.finished - arrived);
             self.rounds.record(completion);
         }
@@ -141,13 +141,13 @@ impl Recorder {
     pub fn record_unmeasured(&mut self, completion: &Completion) {
         let Some(open) = &mut self.open else { return };
         open.unmeasured.requests += 1;
-        if completion.outcome != Outcome::ReadOnly {
+        if completion.outcome.is_carried_out() {
             self.rounds.record(completion);
             let bytes = u64::from(completion.request.sectors) * SECTOR_BYTES;
             match completion.request.op {
                 Op::Read => open.unmeasured.read_bytes += bytes,
-                Op::Write => open.unmeasured.written_bytes += bytes,
-                Op::Trim | Op::Flush => {}
+                Op::Write | Op::Append => open.unmeasured.written_bytes += bytes,
+                _ => {}
             }
         }
     }

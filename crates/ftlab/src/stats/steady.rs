@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::DeviceCounters;
 use crate::device::{Contents, Device};
-use crate::host::{Completion, Host, Op};
+use crate::host::{Completion, Host};
 use crate::scheduler::{Probe, flash_pages_programmed};
 use crate::units::{Nanos, Ratio, SECTOR_BYTES};
 
@@ -157,7 +157,7 @@ impl SteadyRounds {
 
     #[inline]
     pub fn record(&mut self, completion: &Completion) {
-        if completion.request.op == Op::Write {
+        if completion.request.op.writes() {
             self.written += u64::from(completion.request.sectors);
         }
     }

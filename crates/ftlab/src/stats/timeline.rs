@@ -35,7 +35,7 @@ pub struct WindowOp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// By operation, in the order of [`Op`].
-    pub ops: [WindowOp; 4],
+    pub ops: [WindowOp; Op::ROWS],
     /// The work of the device.
     pub work: WindowCounts,
     /// The fewest free blocks of any plane when the device was looked at.
@@ -164,9 +164,9 @@ impl Timeline {
     #[inline]
     pub fn record(&mut self, completion: &Completion, latency: Nanos) {
         let bytes = u64::from(completion.request.sectors) * SECTOR_BYTES;
-        self.open.ops[completion.request.op as usize].add(bytes, latency);
+        self.open.ops[completion.request.op.row()].add(bytes, latency);
         if let Some(queue) = self.open_queues.get_mut(completion.queue.at()) {
-            let moves = matches!(completion.request.op, Op::Read | Op::Write);
+            let moves = completion.request.op.moves_data();
             queue.add(if moves { bytes } else { 0 }, latency);
         }
         self.latencies.record(self.closed.len(), completion.request.op, latency);
@@ -299,7 +299,7 @@ impl Window {
     /// The requests of one operation.
     #[must_use]
     pub fn op(&self, op: Op) -> &WindowOp {
-        &self.ops[op as usize]
+        &self.ops[op.row()]
     }
 
     fn and(&self, other: &Window) -> Window {

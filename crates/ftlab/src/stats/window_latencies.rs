@@ -45,7 +45,7 @@ impl WindowLatencies {
     }
 
     fn row(window: usize, op: Op) -> Option<std::ops::Range<usize>> {
-        let at = OPS.iter().position(|&known| known == op)?;
+        let at = OPS.iter().position(|&known| known.row() == op.row())?;
         let start = (window * OPS.len() + at) * BUCKETS;
         Some(start..start + BUCKETS)
     }

@@ -185,7 +185,7 @@ impl FioTally {
         let ns = (finished - arrived).0;
         let way = match request.op {
             Op::Read => READ,
-            Op::Write => WRITE,
+            Op::Write | Op::Append => WRITE,
             Op::Trim => TRIM,
             Op::Flush => {
                 // As in fio, the flush after an O_SYNC write is part of that write.
@@ -194,6 +194,8 @@ impl FioTally {
                     .into_iter()
                     .for_each(|write| entry.done(clone, WRITE, &write, finished));
             }
+            // As in fio, the management of zones is not part of a job's requests.
+            _ => return,
         };
         if let Some(disk) = self.disk.get_mut(way) {
             disk.record(ns);

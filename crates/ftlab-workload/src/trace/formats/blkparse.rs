@@ -15,7 +15,7 @@ use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::{put, put_seconds};
+use super::{ZONES, put, put_seconds};
 
 pub(crate) static FORMAT: Format = Format {
     name: "blkparse",
@@ -301,6 +301,7 @@ impl LineWriter for BlkparseWriter {
             Op::Write => "W",
             Op::Trim => "D",
             Op::Flush => "FN",
+            _ => return Err(ZONES),
         };
         put!(out, "     0  D {letters:>3} ");
         if record.op != Op::Flush {

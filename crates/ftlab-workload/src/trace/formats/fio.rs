@@ -17,7 +17,7 @@ use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::{FORCED, put};
+use super::{FORCED, ZONES, put};
 
 const UNITS: Units = Units { time: TimeUnit::Us, address: SpaceUnit::Byte, size: SpaceUnit::Byte };
 const SOURCE: &str = "fio HOWTO, \"Trace file format\"; read_iolog and log_io_u in iolog.c";
@@ -216,6 +216,7 @@ impl LineWriter for FioWriter {
             Op::Write => "write",
             Op::Trim => "trim",
             Op::Flush => "sync",
+            _ => return Err(ZONES),
         };
         let (offset, length) = (record.lba.0 * 512, u64::from(record.sectors) * 512);
         put!(out, "stream{stream} {action} {offset} {length}\n");

@@ -29,6 +29,7 @@ pub(crate) use put;
 
 /// What most formats cannot express.
 const FORCED: &str = "writes with FUA";
+const ZONES: &str = "commands for zones";
 
 /// Returns the word for a read or for a write; for formats that have no other operations.
 fn read_or_write<T>(record: &Record, read: T, write: T) -> Result<T, &'static str> {
@@ -38,6 +39,7 @@ fn read_or_write<T>(record: &Record, read: T, write: T) -> Result<T, &'static st
         Op::Write => Ok(write),
         Op::Trim => Err("trims"),
         Op::Flush => Err("flushes"),
+        _ => Err(ZONES),
     }
 }
 

@@ -64,6 +64,8 @@ impl<C: Contents> Remains<C> {
             left,
             cells: flash.into_cells(),
             journal_pages: kept.facts().journal_pages,
+            // A served drive has none.
+            zones: None,
             plant,
         })
     }

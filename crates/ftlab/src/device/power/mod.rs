@@ -15,11 +15,12 @@ use std::collections::BTreeSet;
 use crate::device::base::Base;
 use crate::device::power::coming_up::{ComingUp, Moment};
 use crate::device::write::{end_of_life, entry, lock_step, start};
-use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
+use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol, zones};
 use crate::engine::skills;
 use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, JournalPages, Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::ftl::{EmptiedBy, FlashChange, Kernel, ParityChange, superblock};
+use crate::host::zones::Zones;
 use crate::host::{Advanced, Completion, DramSetup, Host, Op, QueueId, Request};
 use crate::image::Damage;
 use crate::scheduler::{CellHistory, Probe};
@@ -42,6 +43,7 @@ pub struct Remains<C> {
     left: Left,
     cells: CellHistory,
     journal_pages: JournalPages,
+    zones: Option<Box<Zones>>,
     /// A planted bug survives the cut.
     plant: Plant,
 }
@@ -96,7 +98,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         landed.dedup();
         let stale_map: Vec<Tpn> =
             device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
-        let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, plant, .. } =
+        let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, zones, plant, .. } =
             device.base;
         let geometry = ftl.geometry().clone();
         contents.lose_power();
@@ -112,7 +114,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let journal_pages =
             services.journal.map_or(JournalPages::default(), |journal| journal.pages());
         let cells = flash.into_cells();
-        Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, plant }
+        Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, zones, plant }
     }
 
     /// The pages with acknowledged data that is only in DRAM, in order. Pages that a write in
@@ -121,7 +123,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if !self.base.buffer.has_acknowledged() {
             return Vec::new();
         }
-        let writes = self.base.desk.intake.all().filter(|active| active.request().op == Op::Write);
+        let writes = self.base.desk.intake.all().filter(|active| active.request().op.writes());
         let spans = writes.flat_map(|active| entry::pages_of(active.request(), &self.base));
         let in_flight: BTreeSet<Lpn> = spans.map(|span| span.page).collect();
         let mut pages = self.base.buffer.pages.not_on_flash();
@@ -246,7 +248,8 @@ pub fn power_up<P: Probe, C: Contents>(
     probe: P,
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
-    let Remains { at, contents, hold_up, mut left, cells, journal_pages, plant, .. } = remains;
+    let Remains { at, contents, hold_up, mut left, cells, journal_pages, zones, plant, .. } =
+        remains;
     let (flash, dram) = (setup.flash.clone(), dram_of(&setup));
     left.dead = dead_dies(&cells, &flash.geometry, at + hold_up);
     let mut device = assemble_with(setup, probe, contents);
@@ -261,6 +264,9 @@ pub fn power_up<P: Probe, C: Contents>(
         let erases = ftl.blocks().erases(block);
         let members: Vec<BlockId> = flash.geometry().blocks_of_superblock(block).collect();
         members.into_iter().for_each(|block| flash.cells_mut().know_erased(block, erases, at));
+    }
+    if let Some(zones) = zones {
+        zones::recover(zones, &mut device.base);
     }
     for recomputed in &plan.stripes {
         recompute(recomputed, plant, &mut device.base.kernel.contents);

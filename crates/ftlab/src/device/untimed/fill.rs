@@ -7,7 +7,7 @@ use std::ops::{ControlFlow, Range};
 
 use super::rounds::Rounds;
 use super::{Stuck, Untimed};
-use crate::device::Contents;
+use crate::device::{Contents, zones};
 use crate::ftl::placement::Mate;
 use crate::ftl::rows;
 use crate::ftl::streams::StreamsPolicy;
@@ -46,6 +46,30 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// # Errors
     /// The device has no room.
     pub fn fill_watched(
+        &mut self,
+        sectors: Range<u64>,
+        mut look: impl FnMut(u64) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, Stuck> {
+        if self.device.base.zones.is_none() {
+            return self.fill_on(sectors, look);
+        }
+        let mut next = sectors.start;
+        while let Some(part) = zones::begin_to_fill(next..sectors.end, &mut self.device.base) {
+            next = part.host_end;
+            let end = part.sectors.end;
+            if self.fill_on(part.sectors, |_| ControlFlow::Continue(()))?.is_break() {
+                break;
+            }
+            zones::filled_to(end, &mut self.device.base);
+            if look(next).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Writes these sectors once, in order. Their addresses have no gaps.
+    fn fill_on(
         &mut self,
         sectors: Range<u64>,
         mut look: impl FnMut(u64) -> ControlFlow<()>,

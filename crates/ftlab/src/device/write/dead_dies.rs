@@ -10,7 +10,7 @@ use crate::device::base::Base;
 use crate::device::write::{Writes, end_of_life};
 use crate::engine::skills;
 use crate::ftl::wear::dies;
-use crate::host::{Op, Pages, Request};
+use crate::host::{Pages, Request};
 use crate::scheduler::Probe;
 use crate::units::PlaneId;
 
@@ -88,7 +88,7 @@ pub(in crate::device) fn has_no_place(
     request: &Request,
     on: &Base<impl Probe, impl Contents>,
 ) -> bool {
-    if on.kernel.ftl.dead_dies().is_empty() || request.op != Op::Write {
+    if on.kernel.ftl.dead_dies().is_empty() || !request.op.writes() {
         return false;
     }
     let mut pages = Pages::new(request.lba, request.sectors, on.sectors_per_page);

@@ -71,6 +71,7 @@ fn end_life(reason: EndReason, writes: &mut Writes, on: &mut Base<impl Probe, im
     let host_written = on.desk.intake.written();
     let at = on.kernel.now;
     on.end_of_life = Some(EndOfLife { at, reason, host_written, left_in_dram: false });
+    on.zones.iter_mut().for_each(|zones| zones.wear_out());
     while let Some(waiting) = on.buffer.queue.first() {
         on.buffer.queue.pop();
         refuse_waiting(waiting, writes, on);

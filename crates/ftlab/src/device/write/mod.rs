@@ -28,12 +28,12 @@ use crate::device::read::ahead;
 use crate::device::write::cycle::Cycles;
 use crate::device::write::lock_step::Standstill;
 use crate::device::write::stalled::Stalled;
-use crate::device::{Contents, Movement, Place};
+use crate::device::{Contents, Movement, Place, zones};
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::{Cargo, Kernel};
-use crate::host::{Pages, Request};
+use crate::host::{Op, Pages, Request};
 use crate::scheduler::{CommandId, Note, Probe, Spent};
 use crate::units::{Lpn, PageSpan, RequestId};
 
@@ -111,6 +111,9 @@ impl Writes {
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
+        if request.op == Op::ZoneReset {
+            return zones::reset(request, on).iter().for_each(|trim| self.submit_trim(trim, on));
+        }
         let whole = on.kernel.ftl.full_page();
         for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {
             if span.sectors != whole {

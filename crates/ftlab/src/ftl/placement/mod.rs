@@ -5,10 +5,12 @@ mod dynamic;
 mod partly_dynamic;
 mod rows;
 mod static_stripe;
+mod zoned;
 
 pub use dynamic::Dynamic;
 pub use partly_dynamic::{PartlyDynamic, PartlyDynamicOptions};
 pub use static_stripe::{StaticStripe, StripeOptions};
+pub use zoned::{Zoned, ZonedOptions};
 
 use crate::nand::Row;
 use crate::policy::{contract, seam};
@@ -22,6 +24,7 @@ seam! {
         Static(StaticStripe),
         Dynamic(Dynamic),
         PartlyDynamic(PartlyDynamic),
+        Zoned(Zoned),
     }
 }
 
@@ -172,6 +175,11 @@ contract! {
             None
         }
 
+        /// How zones lie on planes, if that decides the place of a page.
+        fn zoned(_options: &Self::Options) -> Option<&ZonedOptions> {
+            None
+        }
+
         /// Whether any page may go anywhere.
         fn is_free(_options: &Self::Options) -> bool {
             false
@@ -180,6 +188,12 @@ contract! {
 }
 
 impl PlacementChoice {
+    /// Placement by zones, with the default options.
+    #[must_use]
+    pub const fn zoned_as_usual() -> PlacementChoice {
+        PlacementChoice::Zoned(ZonedOptions::USUAL)
+    }
+
     /// Static placement with this stripe.
     #[must_use]
     pub const fn striped(stripe: StripeOptions) -> PlacementChoice {

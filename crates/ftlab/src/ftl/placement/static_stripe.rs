@@ -78,6 +78,12 @@ impl StaticStripe {
         }
     }
 
+    /// The plane at a position of the stripe.
+    #[inline]
+    pub(super) fn at(&self, position: u32) -> PlaneId {
+        self.stripe[position as usize]
+    }
+
     /// The plane to which a logical page belongs.
     #[inline]
     #[must_use]

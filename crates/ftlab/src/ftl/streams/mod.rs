@@ -11,12 +11,14 @@ mod multi_bloom;
 mod multi_hash;
 mod sepbit;
 mod single;
+mod zoned;
 
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use sepbit::SepBit;
 pub use single::Single;
+pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
 use crate::options::declare::options;
 use crate::policy::{contract, seam};
@@ -145,6 +147,7 @@ seam! {
         MultiHash(MultiHash),
         MultiBloom(MultiBloom),
         SepBit(SepBit),
+        Zoned(ZonedStreams),
     }
 }
 
@@ -153,6 +156,11 @@ contract! {
     pub trait StreamsFacts of StreamsChoice, by streams_policy {
         /// Returns the number of streams of the policy.
         fn counts(options: &Self::Options) -> StreamCounts;
+
+        /// Whether it separates zones, so that it needs some.
+        fn is_zoned(_options: &Self::Options) -> bool {
+            false
+        }
 
         /// Returns the number of bytes that the policy stores for each logical page.
         fn bytes_per_page(_options: &Self::Options) -> u64 {
@@ -196,6 +204,15 @@ contract! {
             self.counts().next(source)
         }
 
+        /// Records that the zone that begins with a page becomes active. Returns its stream if no other zone has pages
+        /// there: what is left of its open blocks is not used then.
+        fn zone_begins(&mut self, _first: Lpn) -> Option<WriteStream> {
+            None
+        }
+
+        /// Records that a zone takes no more writes; `written` pages of it were.
+        fn zone_ends(&mut self, _first: Lpn, _written: u32) {}
+
         /// Records that a block is opened for a stream.
         #[inline]
         fn opened(&mut self, _block: BlockId, _stream: WriteStream) {}
@@ -203,6 +220,14 @@ contract! {
         /// Records that a block of a stream is garbage-collected.
         #[inline]
         fn collects(&mut self, _block: BlockId, _stream: WriteStream) {}
+    }
+}
+
+impl StreamsChoice {
+    /// Streams by zone, with the default options.
+    #[must_use]
+    pub const fn zoned_as_usual() -> StreamsChoice {
+        StreamsChoice::Zoned(ZonedStreamsOptions::USUAL)
     }
 }
 

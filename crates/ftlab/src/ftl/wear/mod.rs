@@ -44,6 +44,8 @@ pub struct WearSetup {
     pub faults: Option<Faults>,
     /// Whether dies may die by order, even if nothing ever fails.
     pub bears_deaths: bool,
+    /// Whether open blocks are closed early, because zones end.
+    pub closes_early: bool,
     /// Maximum number of flash pages that the write buffer may still have to write at the end of
     /// the device's life.
     pub drain_pages: u32,
@@ -62,6 +64,7 @@ impl WearSetup {
             rebuilds: false,
             faults: None,
             bears_deaths: false,
+            closes_early: false,
             drain_pages: 0,
         }
     }

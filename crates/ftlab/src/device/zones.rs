@@ -1,0 +1,180 @@
+//! Zones in the device: their state machine decides about each command when its turn comes, and the FTL hears which zones are
+//! written.
+
+use std::ops::Range;
+
+use crate::device::Contents;
+use crate::device::base::Base;
+use crate::device::write::{Writes, start};
+use crate::engine::skills;
+use crate::ftl::{Ftl, zones as in_ftl};
+use crate::host::zones::{ZoneChange, ZoneError, Zones};
+use crate::host::{Completion, Op, Outcome, Request};
+use crate::scheduler::Probe;
+use crate::units::{Lba, Lpn, RequestId, SECTOR_BYTES, SectorMask};
+
+/// The turn of a command has come: the zones admit it, and it is carried out, or it fails.
+#[inline(never)]
+pub(in crate::device) fn start(
+    id: RequestId,
+    request: &Request,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let Some(zones) = &mut on.zones else { return };
+    match zones.admit(request) {
+        Ok(admitted) => {
+            on.desk.intake.readdress(id, admitted.lba);
+            tell_ftl(zones, &mut on.kernel.ftl);
+            start::carry_out::<{ skills::ALL }>(id, &admitted, writes, on);
+        }
+        Err(error) => on.desk.intake.fail(id, Outcome::Zone(error)),
+    }
+}
+
+/// Starts a command that only devices with zones have. It was admitted.
+#[cold]
+pub(in crate::device) fn start_zoned(
+    id: RequestId,
+    request: &Request,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    if on.zones.is_none() {
+        return on.desk.intake.fail(id, Outcome::Zone(ZoneError::InvalidField));
+    }
+    match request.op {
+        Op::Append => writes.submit_write::<{ skills::ALL }>(id, request, on),
+        Op::ZoneReset => writes.trim(id, request, on),
+        _ => {}
+    }
+}
+
+/// A reset takes effect: returns the deallocation of each zone that it empties.
+pub(in crate::device) fn reset(
+    request: &Request,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> Vec<Request> {
+    let Some(zones) = &mut on.zones else { return Vec::new() };
+    let capacity = zones.rules().shape.capacity_sectors();
+    let emptied = zones.reset(request);
+    tell_ftl(zones, &mut on.kernel.ftl);
+    let trims = emptied.into_iter().map(|zone| Request {
+        op: Op::Trim,
+        lba: Lba(u64::from(zone) * capacity),
+        sectors: capacity as u32,
+        ..*request
+    });
+    trims.collect()
+}
+
+/// Tells the FTL which zones begin and end.
+fn tell_ftl(zones: &mut Zones, ftl: &mut Ftl) {
+    if !zones.has_changes() {
+        return;
+    }
+    let shape = zones.rules().shape;
+    let per_page = shape.unit / SECTOR_BYTES;
+    for change in zones.take_changes() {
+        match change {
+            ZoneChange::Begins(zone) => in_ftl::begins(shape.first_page(zone), ftl),
+            ZoneChange::Ends(zone) => {
+                let written = zones.all()[zone as usize].written.div_ceil(per_page);
+                in_ftl::ends(shape.first_page(zone), written as u32, ftl);
+            }
+        }
+    }
+}
+
+/// Tells an FTL that starts anew, with streams that know nothing, which zones are active.
+pub(in crate::device) fn begin_active(on: &mut Base<impl Probe, impl Contents>) {
+    let Some(zones) = &on.zones else { return };
+    let shape = zones.rules().shape;
+    let active = (0..).zip(zones.all()).filter(|(_, zone)| zone.state.is_active());
+    active.for_each(|(zone, _)| in_ftl::begins(shape.first_page(zone), &mut on.kernel.ftl));
+}
+
+/// A part of a zone that is filled without a clock.
+pub(in crate::device) struct ToFill {
+    /// Its sectors, without gaps.
+    pub sectors: Range<u64>,
+    /// Where the host continues.
+    pub host_end: u64,
+}
+
+/// The first zone's share of some sectors of the host. It begins to be filled. None if nothing is left.
+pub(in crate::device) fn begin_to_fill(
+    sectors: Range<u64>,
+    on: &mut Base<impl Probe, impl Contents>,
+) -> Option<ToFill> {
+    let zones = on.zones.as_ref().filter(|_| !sectors.is_empty())?;
+    let shape = zones.rules().shape;
+    let zone = (sectors.start / shape.size_sectors()) as u32;
+    let host_end = (u64::from(zone + 1) * shape.size_sectors()).min(sectors.end);
+    let inside = |lba| zones.without_gaps(Lba(lba)).0;
+    let sectors = inside(sectors.start)..inside(host_end);
+    if !zones.is_conventional(zone) {
+        in_ftl::begins(shape.first_page(zone), &mut on.kernel.ftl);
+    }
+    Some(ToFill { sectors, host_end })
+}
+
+/// Data up to this address, without gaps, was written without a clock.
+pub(in crate::device) fn filled_to(end: u64, on: &mut Base<impl Probe, impl Contents>) {
+    let Some(zones) = &mut on.zones else { return };
+    zones.filled_to(Lba(end));
+    // What it was told when the zone began goes on if the zone is not full.
+    zones.take_changes();
+    let shape = zones.rules().shape;
+    if end.is_multiple_of(shape.capacity_sectors()) && end > 0 {
+        let zone = (end / shape.capacity_sectors() - 1) as u32;
+        in_ftl::ends(shape.first_page(zone), shape.pages, &mut on.kernel.ftl);
+    }
+}
+
+/// The zones of a device that has lost power, as far as their data is on flash. Sectors behind the first missing one of a zone
+/// are dropped, so that what lies below a write pointer was written.
+pub(in crate::device) fn recover(
+    mut zones: Box<Zones>,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let shape = zones.rules().shape;
+    let per_page = shape.unit / SECTOR_BYTES;
+    for number in shape.conventional..shape.count {
+        let first = shape.first_page(number).get();
+        let pages = (first..first + shape.pages).map(Lpn::new);
+        let ftl = &mut on.kernel.ftl;
+        let mut there = 0;
+        for page in pages.clone() {
+            let sectors = sectors_from_start(page, ftl);
+            there += sectors;
+            if sectors < per_page {
+                break;
+            }
+        }
+        let end = zones.powered_up(number, there);
+        pages.skip(end.div_ceil(per_page) as usize).for_each(|page| {
+            ftl.trim(page);
+        });
+    }
+    zones.recount();
+    on.zones = Some(zones);
+    begin_active(on);
+}
+
+/// The sectors of a page that are on flash, without those behind the first missing one.
+fn sectors_from_start(page: Lpn, ftl: &Ftl) -> u64 {
+    let parts = ftl.fragments(page).into_iter().flatten();
+    let there = parts.fold(SectorMask::EMPTY, |all, part| all.and_also(part.sectors));
+    there.from_start().into()
+}
+
+/// Puts the gaps back into the addresses of completions.
+#[cold]
+pub(in crate::device) fn with_gaps(zones: &Zones, finished: &mut [Completion]) {
+    for done in finished {
+        if done.request.op != Op::Flush && !matches!(done.outcome, Outcome::Zone(_)) {
+            done.request.lba = zones.with_gaps(done.request.lba);
+        }
+    }
+}
