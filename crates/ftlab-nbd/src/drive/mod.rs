@@ -201,7 +201,8 @@ impl Drive {
         match request.op {
             Op::Read => self.counted.host_read_bytes += bytes,
             Op::Write => self.counted.host_written_bytes += bytes,
-            Op::Trim | Op::Flush => {}
+            // A block device knows no zones.
+            _ => {}
         }
         self.device_mut().submit(at, request);
     }
@@ -256,7 +257,7 @@ impl Drive {
         match op {
             Op::Read => false,
             Op::Write => fua || !self.is_volatile(),
-            Op::Flush | Op::Trim => true,
+            _ => true,
         }
     }
 

@@ -105,6 +105,13 @@ impl DriveSpec {
             }
         };
         image.map_or(Ok(()), |image| image.check(&config))?;
+        if config.zones().is_some() {
+            return Err(Failure::usage(
+                "the device has zones, which the protocol of network block devices does not know\n  remedy: set \
+                 host.zones.policy to \"none\", or run a workload on the device (`ftlab run`)"
+                    .to_owned(),
+            ));
+        }
         Ok(config)
     }
 

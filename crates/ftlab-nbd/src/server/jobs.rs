@@ -370,6 +370,7 @@ impl Jobs {
             Outcome::Unreadable => {
                 job.failed = Some((Errno::Io, "the data can't be read any more"))
             }
+            Outcome::Zone(_) => job.failed = Some((Errno::Io, "the state of a zone forbids it")),
         }
         match job.kind == RequestKind::Read && job.failed.is_none() {
             true => job.answer = Some(answer),
@@ -436,7 +437,7 @@ impl Jobs {
 fn bytes_moved(request: &Request) -> u64 {
     match request.op {
         Op::Read | Op::Write => u64::from(request.sectors) * SECTOR_BYTES,
-        Op::Trim | Op::Flush => 0,
+        _ => 0,
     }
 }
 

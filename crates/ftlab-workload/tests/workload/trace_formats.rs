@@ -285,7 +285,7 @@ fn as_blkparse(records: &[Record]) -> String {
             Op::Write if record.fua => ("WFS", range),
             Op::Write => ("W", range),
             Op::Trim => ("D", range),
-            Op::Flush => ("FN", String::new()),
+            _ => ("FN", String::new()),
         };
         format!("0,{} 0 1 {s}.{ns:09} 1 D {letter} {range} [x]\n", record.stream)
     };

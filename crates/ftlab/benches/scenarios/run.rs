@@ -3,7 +3,7 @@
 use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
-use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
+use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::scheduler::flash_pages_programmed;
 use ftlab::units::{Lba, SimTime};
 
@@ -55,11 +55,7 @@ impl Seen {
 
     fn completed(&mut self, done: &Completion) {
         let parts = &done.breakdown;
-        let outcome = match done.outcome {
-            Outcome::Done => 0,
-            Outcome::ReadOnly => 1,
-            Outcome::Unreadable => 2,
-        };
+        let outcome = u64::from(done.outcome.code());
         self.take([
             u64::from(done.request.tag) << 2 | outcome,
             done.submitted.0,

@@ -113,7 +113,7 @@ impl Bench {
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
-            Op::Read | Op::Flush => self.reference.tick(),
+            _ => self.reference.tick(),
         };
         let sectors = (range.end - range.start) as u32;
         self.flying.insert(tag, Flying { begun, range: range.clone() });
@@ -157,7 +157,7 @@ impl Bench {
                 self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
             }
             Op::Read => self.reference.check_read(&range, found, begun)?,
-            Op::Flush => {
+            _ => {
                 self.check_flash(begun)?;
                 self.reference.flush(begun);
             }

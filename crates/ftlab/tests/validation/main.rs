@@ -59,3 +59,4 @@ mod wear;
 mod with_space;
 mod word_lines;
 mod write_amplification;
+mod zones;

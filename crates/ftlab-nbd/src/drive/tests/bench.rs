@@ -231,7 +231,7 @@ impl Bench {
                     self.durable[sector as usize] = BTreeSet::from([0]);
                 }
             }
-            Op::Flush => {
+            _ => {
                 for (allowed, tag) in self.durable.iter_mut().zip(before) {
                     // What it found, or something newer.
                     allowed.retain(|&other| other >= tag);

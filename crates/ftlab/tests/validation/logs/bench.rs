@@ -76,7 +76,7 @@ impl<P: Probe> Bench<P> {
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
-            Op::Read | Op::Flush => self.reference.tick(),
+            _ => self.reference.tick(),
         };
         let sectors = (range.end - range.start) as u32;
         self.flying.insert(tag, (begun, range.clone()));
@@ -95,7 +95,7 @@ impl<P: Probe> Bench<P> {
                 Ok(())
             }
             Op::Read => self.reference.check_read(&range, found, begun),
-            Op::Flush => self.check_flash(begun),
+            _ => self.check_flash(begun),
         }
     }
 

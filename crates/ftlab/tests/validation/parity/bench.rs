@@ -86,7 +86,7 @@ impl Bench {
         let begun = match op {
             Op::Write => self.reference.begin(changed, tag),
             Op::Trim => self.reference.begin(changed, 0),
-            Op::Read | Op::Flush => self.reference.tick(),
+            _ => self.reference.tick(),
         };
         let sectors = (range.end - range.start) as u32;
         let first = range.start;
@@ -123,7 +123,7 @@ impl Bench {
                 self.reference.end(changed, begun, oldest.unwrap_or(u64::MAX));
             }
             (_, Op::Read) => self.reference.check_read(&range, found, begun)?,
-            (_, Op::Flush) => {}
+            (_, _) => {}
         }
         Ok(())
     }

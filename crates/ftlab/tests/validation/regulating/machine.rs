@@ -268,7 +268,7 @@ impl Machine {
                 *page = Page::default();
                 self.served[request].1 = Some(self.now);
             }
-            Op::Flush => unreachable!("not played"),
+            _ => unreachable!("not played"),
         }
     }
 
