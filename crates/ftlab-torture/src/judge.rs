@@ -136,6 +136,10 @@ impl Judge {
         if completion.outcome != Outcome::Done {
             return Ok(());
         }
+        let at = completion.request.lba.0;
+        if op == Op::Append && at != range.start {
+            return Err(format!("an append to {at}, where {} was next", range.start));
+        }
         let safe = match op {
             Op::Write | Op::Append => self.promises.writes || fua && self.promises.flushes,
             _ => self.promises.trims,

@@ -15,6 +15,7 @@ pub mod shrink;
 mod stripes;
 mod versions;
 mod watching;
+pub mod zoned;
 
 pub use cover::{covers, may_lose};
 pub use finding::finding;

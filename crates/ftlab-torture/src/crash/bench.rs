@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use ftlab::config::Config;
 use ftlab::device::{Device, DeviceSetup, Recovered, Remains, assemble_with, power_up};
 use ftlab::ftl::Fragments;
+use ftlab::host::zones::ZoneState;
 use ftlab::host::{Advanced, Completion, Host, Op, Outcome, Request};
 use ftlab::units::{DieId, Lba, Lpn, Nanos, SimTime};
 use ftlab::verify::Canary;
@@ -19,6 +20,7 @@ use crate::cover::may_lose;
 use crate::judge::{Command, Judge, Promises};
 use crate::load::Step;
 use crate::versions::{FoundVersions, Version, Versions};
+use crate::zoned::{self, ZoneHost};
 
 /// The seed of policies with random decisions.
 pub(super) const SEED: u64 = 1;
@@ -67,6 +69,7 @@ pub(super) struct Bench {
     losses: Losses,
     fuse: Fuse,
     tally: CrashTally,
+    zones: ZoneHost,
 }
 
 /// Completions, with the contents of reads.
@@ -94,9 +97,24 @@ impl Bench {
         let judge = Judge::new(device.capacity_sectors(), per_page, Promises::of(&config));
         let (fuse, tally) = (Fuse::Unlit, CrashTally::default());
         // A killed process has no capacitors, and its planted bug is gone.
-        let is_killed = canary.is_none() && !config.options.power.capacitors.is_on();
+        let zoned = config.zones().is_some();
+        let is_killed = canary.is_none() && !config.options.power.capacitors.is_on() && !zoned;
         let stored = is_killed.then(|| Stored::all_of(&mut device));
-        Bench { device, config, depth, judge, per_page, stored, may_lose, losses, fuse, tally }
+        let zones = ZoneHost::default();
+        let bench = Bench {
+            device,
+            config,
+            depth,
+            judge,
+            per_page,
+            stored,
+            may_lose,
+            losses,
+            fuse,
+            tally,
+            zones,
+        };
+        bench
     }
 
     /// The last power-up.
@@ -111,6 +129,9 @@ impl Bench {
     /// Writes everything once.
     pub(super) fn fill(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
+        if self.device.zones().is_some() {
+            return self.fill_zones();
+        }
         let size = (capacity / 16).max(1).next_multiple_of(self.per_page);
         for first in (0..capacity).step_by(size as usize) {
             self.make_room(0)?;
@@ -118,6 +139,36 @@ impl Bench {
             self.submit(Command { op: Op::Write, range, stream: 0, fua: false });
         }
         self.advance_to_idle()
+    }
+
+    /// Empties all zones, and writes each of them to its end.
+    fn fill_zones(&mut self) -> Result<(), String> {
+        let Some(zones) = self.device.zones() else { return Ok(()) };
+        let shape = zones.rules().shape;
+        let (size, capacity) = (shape.size_sectors(), shape.capacity_sectors());
+        let piece = (capacity / 3).max(1).next_multiple_of(self.per_page);
+        for zone in (0..shape.count).map(u64::from) {
+            let (start, is_sequential) = (zone * size, zone >= u64::from(shape.conventional));
+            let state =
+                |bench: &Bench| bench.device.zones().map(|it| it.all()[zone as usize].state);
+            let is_lost = |bench: &Bench| {
+                matches!(state(bench), Some(ZoneState::ReadOnly | ZoneState::Offline))
+            };
+            if is_sequential && !is_lost(self) {
+                let range = start..start + size;
+                self.submit(Command { op: Op::ZoneReset, range, stream: 0, fua: false });
+                self.advance_to_idle()?;
+            }
+            for first in (0..capacity).step_by(piece as usize) {
+                if is_sequential && is_lost(self) {
+                    break;
+                }
+                let range = start + first..start + (first + piece).min(capacity);
+                self.submit(Command { op: Op::Write, range, stream: 0, fua: false });
+                self.advance_to_idle()?;
+            }
+        }
+        Ok(())
     }
 
     /// Runs commands until power is cut, and surveys what is left.
@@ -174,10 +225,13 @@ impl Bench {
             && self.device.now() < until
             && self.advance(until)? != Advanced::Idle
         {}
+        while self.fuse != Fuse::Burnt && self.zones.must_wait(step, &self.device) {
+            if self.advance(SimTime::FOREVER)? == Advanced::Idle {
+                return self.is_empty();
+            }
+        }
         if self.fuse != Fuse::Burnt {
-            let range = step.range(self.device.capacity_sectors(), self.per_page);
-            let Step { op, stream, fua, .. } = *step;
-            self.submit(Command { op, range, stream, fua });
+            self.submit(zoned::command(step, &self.device, self.per_page));
         }
         Ok(())
     }
@@ -199,7 +253,9 @@ impl Bench {
     fn submit(&mut self, command: Command) {
         // A device at the end of its life no longer changes anything.
         let changes = self.device.end_of_life().is_none();
-        let request = self.judge.begin(command, changes);
+        let request = self.judge.begin(command.clone(), changes);
+        self.zones.submitted(request.tag, &command, self.device.zones());
+        let request = zoned::addressed(request, self.device.zones());
         self.device.submit(self.device.now(), request);
     }
 
@@ -261,10 +317,12 @@ impl Bench {
             Outcome::Done => self.tally.commands += 1,
             Outcome::ReadOnly if self.refuses() => {}
             Outcome::Unreadable if self.may_lose => self.tally.unreadable += 1,
+            outcome if zoned::may_be(outcome) => {}
             Outcome::ReadOnly | Outcome::Unreadable | Outcome::Zone(_) => {
                 return Err(format!("nothing may be lost, and a command failed: {completion:?}"));
             }
         }
+        self.zones.ended(completion.request.tag);
         self.judge.end(completion, found)
     }
 
@@ -275,7 +333,16 @@ impl Bench {
 
     /// Cuts the power and restores it. During the recovery it is cut again after each of these times.
     fn lose_power(self, within: &[Nanos]) -> Result<Bench, String> {
-        let Bench { mut device, config, mut judge, mut tally, mut stored, mut losses, .. } = self;
+        let Bench {
+            mut device,
+            config,
+            mut judge,
+            mut tally,
+            mut stored,
+            mut losses,
+            mut zones,
+            ..
+        } = self;
         note_cut(&device, &mut tally);
         if let Some(stored) = &mut stored {
             stored.update(&mut device);
@@ -288,6 +355,7 @@ impl Bench {
             _ => device.cut_power(),
         };
         judge.lose_power();
+        zones.forget();
         for &after in within {
             remains = interrupt(&config, remains, after)?;
             (tally.cuts, tally.cut_coming_up) = (tally.cuts + 1, tally.cut_coming_up + 1);
@@ -318,13 +386,14 @@ impl Bench {
             stored.came_up(&mut device);
         }
         losses.came_up(device.now());
-        Ok(Bench { device, config, judge, tally, stored, losses, ..self })
+        Ok(Bench { device, config, judge, tally, stored, losses, zones, ..self })
     }
 
     /// Reads everything and judges it.
     fn survey(&mut self) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
         let mut found = vec![None; capacity as usize];
+        zoned::note_gaps(self.device.zones(), &mut found);
         let size = capacity.div_ceil(READS).next_multiple_of(self.per_page);
         self.read_into(&mut found, size)?;
         if found.iter().any(Option::is_none) {
@@ -352,8 +421,11 @@ impl Bench {
         let capacity = known.len() as u64;
         let mut answers = Answers::new();
         let queue = self.device.queue_of(0);
-        for first in (0..capacity).step_by(size as usize) {
-            let range = first..(first + size).min(capacity);
+        let parts = (0..capacity).step_by(size as usize);
+        let parts = parts.map(|first| first..(first + size).min(capacity));
+        let zones = self.device.zones();
+        let parts: Vec<_> = parts.flat_map(|part| zoned::pieces(zones, part)).collect();
+        for range in parts {
             if known[range.start as usize..range.end as usize].iter().all(Option::is_some) {
                 continue;
             }
@@ -389,8 +461,11 @@ impl Bench {
         }
         self.submit(Command { op: Op::Flush, range: 0..0, stream: 0, fua: false });
         self.advance_to_idle()?;
-        let range = 0..self.device.capacity_sectors();
-        self.submit(Command { op: Op::Read, range, stream: 0, fua: false });
+        let all = 0..self.device.capacity_sectors();
+        for range in zoned::pieces(self.device.zones(), all) {
+            self.make_room(0)?;
+            self.submit(Command { op: Op::Read, range, stream: 0, fua: false });
+        }
         self.advance_to_idle()?;
         self.device.ftl().audit()?;
         self.tally.ended += u64::from(self.device.end_of_life().is_some());
@@ -405,7 +480,8 @@ impl Bench {
 fn advance(device: &mut Device<(), Versions>, limit: SimTime, answers: &mut Answers) -> Advanced {
     let mut done = Vec::new();
     let advanced = device.advance_until(limit, &mut done);
-    let finished = device.contents_mut().take_finished();
+    let mut finished = device.contents_mut().take_finished();
+    zoned::with_gaps(device.zones(), &mut finished);
     assert!(finished.iter().map(|(completion, _)| completion).eq(&done), "completions differ");
     answers.extend(finished);
     advanced

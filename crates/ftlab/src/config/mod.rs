@@ -237,11 +237,8 @@ fn adjust_to_zones(options: &mut Options, reader: &mut LayerReader<'_>) {
     if !has_superblocks && !reader.set_by_hand(PLACEMENT) {
         options.ftl.placement.policy = PlacementChoice::zoned_as_usual();
         reader.origins.insert(PLACEMENT, WHY);
-        const OPTIONS: [&str; 3] = [
-            "ftl.placement.zone_dies",
-            "ftl.placement.zone_blocks",
-            "ftl.placement.zone_order",
-        ];
+        const OPTIONS: [&str; 3] =
+            ["ftl.placement.zone_dies", "ftl.placement.zone_blocks", "ftl.placement.zone_order"];
         for option in OPTIONS {
             reader.origins.insert(option, WHY);
         }

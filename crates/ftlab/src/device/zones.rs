@@ -21,7 +21,17 @@ pub(in crate::device) fn start(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
+    let Some(zones) = &on.zones else { return };
+    let inside = Request { lba: zones.address_of(request), ..*request };
+    let refused = on.refuses(&inside);
     let Some(zones) = &mut on.zones else { return };
+    if refused {
+        // Its dies are dead, or all are read-only.
+        zones.lose(request);
+        tell_ftl(zones, &mut on.kernel.ftl);
+        on.desk.intake.readdress(id, inside.lba);
+        return on.desk.intake.refuse(id);
+    }
     match zones.admit(request) {
         Ok(admitted) => {
             on.desk.intake.readdress(id, admitted.lba);
@@ -132,41 +142,28 @@ pub(in crate::device) fn filled_to(end: u64, on: &mut Base<impl Probe, impl Cont
     }
 }
 
-/// The zones of a device that has lost power, as far as their data is on flash. Sectors behind the first missing one of a zone
-/// are dropped, so that what lies below a write pointer was written.
-pub(in crate::device) fn recover(
-    mut zones: Box<Zones>,
-    on: &mut Base<impl Probe, impl Contents>,
-) {
+/// The zones of a device that has lost power. A write pointer is behind the last sector that is on flash. What is missing before
+/// it was never promised to last, and reads as zeros.
+pub(in crate::device) fn recover(mut zones: Box<Zones>, on: &mut Base<impl Probe, impl Contents>) {
     let shape = zones.rules().shape;
     let per_page = shape.unit / SECTOR_BYTES;
     for number in shape.conventional..shape.count {
         let first = shape.first_page(number).get();
         let pages = (first..first + shape.pages).map(Lpn::new);
-        let ftl = &mut on.kernel.ftl;
-        let mut there = 0;
-        for page in pages.clone() {
-            let sectors = sectors_from_start(page, ftl);
-            there += sectors;
-            if sectors < per_page {
-                break;
-            }
-        }
-        let end = zones.powered_up(number, there);
-        pages.skip(end.div_ceil(per_page) as usize).for_each(|page| {
-            ftl.trim(page);
-        });
+        let ends = pages.rev().find_map(|page| Some((page, last_sector(page, &on.kernel.ftl)?)));
+        let there = ends.map(|(page, last)| u64::from(page.get() - first) * per_page + last + 1);
+        zones.powered_up(number, there.unwrap_or(0));
     }
     zones.recount();
     on.zones = Some(zones);
     begin_active(on);
 }
 
-/// The sectors of a page that are on flash, without those behind the first missing one.
-fn sectors_from_start(page: Lpn, ftl: &Ftl) -> u64 {
+/// The last sector of a page that is on flash.
+fn last_sector(page: Lpn, ftl: &Ftl) -> Option<u64> {
     let parts = ftl.fragments(page).into_iter().flatten();
     let there = parts.fold(SectorMask::EMPTY, |all, part| all.and_also(part.sectors));
-    there.from_start().into()
+    there.ends().map(|(_, last)| last.into())
 }
 
 /// Puts the gaps back into the addresses of completions.

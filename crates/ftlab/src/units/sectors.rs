@@ -49,13 +49,6 @@ impl SectorMask {
         (!self.is_empty()).then(|| (self.0.trailing_zeros(), 127 - self.0.leading_zeros()))
     }
 
-    /// The sectors from the first one of the page up to the first missing one.
-    #[inline]
-    #[must_use]
-    pub fn from_start(self) -> u32 {
-        self.0.trailing_ones()
-    }
-
     /// The union of two sets.
     #[inline]
     #[must_use]

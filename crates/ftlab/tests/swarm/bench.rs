@@ -14,17 +14,21 @@ use ftlab::host::{Advanced, Completion, Host, Op, Outcome};
 use ftlab::image::{Damage, Resume};
 use ftlab::saved::differences;
 use ftlab::scheduler::Origin;
-use ftlab::units::{Lpn, SectorMask, SimTime};
+use ftlab::units::{Lba, Lpn, SectorMask, SimTime};
 use ftlab::verify::Canary;
 use ftlab_torture::{
     CaseLoad, Command, FoundVersions, Judge, Promises, Step, Versions, changes, may_lose,
     reads_fail,
+    zoned::{self, ZoneHost},
 };
 
 use crate::chunks::{FEW, saved_in_chunks};
 
 /// The seed of policies that draw random numbers.
 const SEED: u64 = 1;
+
+/// Reads of zones in flight at the end of a case.
+const MOST_AT_ONCE: usize = 8;
 
 /// What the cases have met, to know that the swarm reaches everything.
 #[derive(Clone, Copy, Debug, Default)]
@@ -140,6 +144,7 @@ pub struct Bench {
     least: usize,
     /// Whether everything was refreshed from the start, so that nothing may be lost.
     refreshes: bool,
+    zones: ZoneHost,
     pub met: Met,
 }
 
@@ -176,6 +181,7 @@ impl Bench {
             canary,
             per_page: per_page.into(),
             trimmed: BTreeSet::new(),
+            zones: ZoneHost::default(),
             met: Met::default(),
         }
     }
@@ -239,7 +245,7 @@ impl Bench {
     /// Submits the whole load.
     pub fn run(&mut self, load: &CaseLoad) -> Result<(), String> {
         let capacity = self.device.capacity_sectors();
-        if load.fills {
+        if load.fills && self.device.zones().is_none() {
             let size = (capacity / 16).max(1).next_multiple_of(self.per_page);
             for first in (0..capacity).step_by(size as usize) {
                 self.make_room(load.depth, 0)?;
@@ -247,17 +253,21 @@ impl Bench {
             }
         }
         for step in &load.steps {
-            self.step(step, load.depth, capacity)?;
+            self.step(step, load.depth)?;
         }
         self.finish()
     }
 
-    fn step(&mut self, step: &Step, depth: usize, capacity: u64) -> Result<(), String> {
+    fn step(&mut self, step: &Step, depth: usize) -> Result<(), String> {
         self.make_room(depth, step.stream)?;
         let until = self.device.now() + step.pause;
         while step.pause.0 > 0 && self.advance(until)? == Advanced::Completed {}
-        let Step { op, stream, fua, .. } = *step;
-        self.submit(Command { op, range: step.range(capacity, self.per_page), stream, fua });
+        while self.zones.must_wait(step, &self.device) {
+            if self.advance(SimTime::FOREVER)? == Advanced::Idle {
+                return self.is_empty();
+            }
+        }
+        self.submit(zoned::command(step, &self.device, self.per_page));
         Ok(())
     }
 
@@ -283,7 +293,9 @@ impl Bench {
             let pages = changed.start / self.per_page..changed.end.div_ceil(self.per_page);
             self.trimmed.extend(pages.map(|page| Lpn::new(page as u32)));
         }
-        let request = self.judge.begin(command, goes_on);
+        let request = self.judge.begin(command.clone(), goes_on);
+        self.zones.submitted(request.tag, &command, self.device.zones());
+        let request = zoned::addressed(request, self.device.zones());
         self.device.submit(self.device.now(), request);
     }
 
@@ -291,7 +303,8 @@ impl Bench {
     fn advance(&mut self, limit: SimTime) -> Result<Advanced, String> {
         let mut done = Vec::new();
         let advanced = self.device.advance_until(limit, &mut done);
-        let finished = self.device.contents_mut().take_finished();
+        let mut finished = self.device.contents_mut().take_finished();
+        zoned::with_gaps(self.device.zones(), &mut finished);
         assert!(finished.iter().map(|(completion, _)| completion).eq(&done), "completions differ");
         for (completion, found) in &finished {
             self.completed(completion, found)?;
@@ -315,6 +328,10 @@ impl Bench {
         if completion.outcome == Outcome::Unreadable && !self.may_lose {
             return Err(format!("a read was lost though nothing may be: {completion:?}"));
         }
+        if matches!(completion.outcome, Outcome::Zone(_)) && !zoned::may_be(completion.outcome) {
+            return Err(format!("a command that keeps to the rules fails: {completion:?}"));
+        }
+        self.zones.ended(completion.request.tag);
         self.judge.end(completion, found)?;
         match (op, completion.outcome) {
             // With capacitors, data in DRAM is as safe as on flash.
@@ -327,7 +344,11 @@ impl Bench {
 
     /// A power cut now must leave everything that was flushed.
     fn judge_flash(&self) -> Result<(), String> {
-        let pages = self.device.capacity_sectors() / self.per_page;
+        // A device without translation has no zones either.
+        let pages = match self.device.ftl().translates() {
+            true => u64::from(self.device.ftl().logical_pages()),
+            false => self.device.capacity_sectors() / self.per_page,
+        };
         for page in (0..pages as u32).map(Lpn::new) {
             let ftl = self.device.ftl();
             let (parts, held) = match ftl.translates() {
@@ -348,6 +369,7 @@ impl Bench {
                 parts.iter().flatten().map(|part| ftl.lost().at(part.at).within(part.sectors));
             let lost = lost.fold(SectorMask::EMPTY, SectorMask::and_also);
             let first = u64::from(page.get()) * self.per_page;
+            let first = self.device.zones().map_or(first, |it| it.with_gaps(Lba(first)).0);
             for sector in (0..self.per_page).filter(|sector| lost.0 >> sector & 1 == 0) {
                 let version = held[sector as usize];
                 if ftl.translates()
@@ -375,7 +397,10 @@ impl Bench {
         let parity =
             contents.parity().map(|parity| parity.check(self.least, |at| contents.words(at)));
         parity.unwrap_or(Ok(()))?;
-        self.submit(plain(Op::Read, 0..capacity));
+        for range in zoned::pieces(self.device.zones(), 0..capacity) {
+            self.make_room(MOST_AT_ONCE, 0)?;
+            self.submit(plain(Op::Read, range));
+        }
         self.advance_to_idle()?;
         self.note();
         Ok(())
@@ -385,7 +410,9 @@ impl Bench {
     fn judge_pasts(&self) -> Result<(), String> {
         let regulation = self.device.ftl().regulation();
         let agcr = self.config.options.ftl.cost.policy.agcr();
-        let Some(regulation) = regulation.filter(|_| agcr.is_some()) else { return Ok(()) };
+        // Trims of zones are not recorded here.
+        let judged = agcr.is_some() && self.device.zones().is_none();
+        let Some(regulation) = regulation.filter(|_| judged) else { return Ok(()) };
         let accessed = self.device.contents().written_last().iter();
         for (&page, &written) in accessed.filter(|(page, _)| !self.trimmed.contains(page)) {
             let past = regulation.past(page);

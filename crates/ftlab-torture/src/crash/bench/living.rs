@@ -5,6 +5,7 @@ use ftlab::host::{Host, Op};
 use super::Bench;
 use crate::crash::Round;
 use crate::judge::Command;
+use crate::zoned;
 
 impl Bench {
     /// Runs the commands, and while the last of them are in progress reads everything page by page,
@@ -13,9 +14,12 @@ impl Bench {
         let mut bench = self;
         round.steps.iter().try_for_each(|step| bench.step(step))?;
         let capacity = bench.device.capacity_sectors();
-        for first in (0..capacity).step_by(bench.per_page as usize) {
+        let pages = (0..capacity).step_by(bench.per_page as usize);
+        let pages = pages.map(|first| first..(first + bench.per_page).min(capacity));
+        let zones = bench.device.zones();
+        let pages: Vec<_> = pages.flat_map(|page| zoned::pieces(zones, page)).collect();
+        for range in pages {
             bench.make_room(0)?;
-            let range = first..(first + bench.per_page).min(capacity);
             bench.submit(Command { op: Op::Read, range, stream: 0, fua: false });
         }
         bench.advance_to_idle()?;

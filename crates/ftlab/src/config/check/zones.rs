@@ -1,7 +1,7 @@
 //! The requirements of zones.
 
 use super::{Checker, GEOMETRY};
-use crate::config::resolve::{shape, volume, zone_capacity, zones};
+use crate::config::resolve::{ShapeCounts, shape, volume, zone_capacity, zones};
 use crate::host::zones::ZonePolicy;
 use crate::options::value::Value;
 use crate::units::{Bytes, SECTOR_BYTES};
@@ -14,6 +14,11 @@ const DIES: &str = "ftl.placement.zone_dies";
 impl Checker<'_, '_> {
     pub(super) fn zones(&mut self) {
         self.dies_of_zones();
+        if shape(self.options).mapping_unit.0 == 0
+            || ShapeCounts::of(&volume(self.options)).is_none()
+        {
+            return; // Reported with the pages.
+        }
         let streams = self.options.ftl.streams.policy.is_zoned();
         if self.options.host.zones.policy == ZonePolicy::None {
             if streams {
@@ -58,7 +63,8 @@ impl Checker<'_, '_> {
             _ => false,
         };
         if more {
-            let message = "more zones may be open than active, and an open zone is active".to_owned();
+            let message =
+                "more zones may be open than active, and an open zone is active".to_owned();
             let remedy = "lower host.zones.max_open, or raise host.zones.max_active".to_owned();
             self.fail(&["host.zones.max_open", "host.zones.max_active"], message, remedy);
         }

@@ -98,8 +98,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         landed.dedup();
         let stale_map: Vec<Tpn> =
             device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
-        let Base { kernel: Kernel { ftl, mut contents, flash, .. }, services, zones, plant, .. } =
-            device.base;
+        let Base {
+            kernel: Kernel { ftl, mut contents, flash, .. }, services, zones, plant, ..
+        } = device.base;
         let geometry = ftl.geometry().clone();
         contents.lose_power();
         let left = ftl.into_left().map(|mut left| {

@@ -126,8 +126,7 @@ impl PlacementPolicy for Zoned {
 
     fn choose_beside(&mut self, page: Lpn, row: &Row, writable: &Writable) -> Option<PlaneId> {
         let plane = self.plane_of(page);
-        let (die, index) =
-            (plane.get() / self.planes_per_die, plane.get() % self.planes_per_die);
+        let (die, index) = (plane.get() / self.planes_per_die, plane.get() % self.planes_per_die);
         let suits = row.die.get() == die
             && writable.planes[plane.at()]
             && row.admits(index, writable.next_unit[plane.at()]);

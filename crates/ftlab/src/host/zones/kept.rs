@@ -17,8 +17,8 @@ impl Zones {
         }
     }
 
-    /// Power has returned. Of a zone, `there` sectors from its start are on flash. Returns where its data ends.
-    pub(crate) fn powered_up(&mut self, number: u32, there: u64) -> u64 {
+    /// Power has returned. The data of a zone that is on flash ends at `there`.
+    pub(crate) fn powered_up(&mut self, number: u32, there: u64) {
         let zone = &mut self.parts_mut().0[number as usize];
         zone.written = zone.written.min(there);
         zone.has_window = false;
@@ -26,7 +26,6 @@ impl Zones {
             zone.write_pointer = zone.written;
             zone.state = if zone.written == 0 { ZoneState::Empty } else { ZoneState::Closed };
         }
-        zone.written
     }
 
     /// Loads what [`save`](Self::save) wrote.

@@ -16,7 +16,7 @@ mod state;
 mod window;
 
 pub use error::ZoneError;
-pub use options::{ZonePolicy, ZoneOptions};
+pub use options::{ZoneOptions, ZonePolicy};
 pub use shape::ZoneShape;
 pub use state::{Zone, ZoneChange, ZoneCounts, ZoneRules, ZoneState, Zones};
 pub use window::Window;

@@ -37,9 +37,7 @@ impl Model {
 
     /// Table of section 3.4.3: which commands a zone accepts in which state.
     fn manage(&mut self, op: Op, at: usize) -> Result<(), ZoneError> {
-        use ZoneState::{
-            Closed, Empty, ExplicitlyOpen, Full, ImplicitlyOpen, Offline, ReadOnly,
-        };
+        use ZoneState::{Closed, Empty, ExplicitlyOpen, Full, ImplicitlyOpen, Offline, ReadOnly};
         let state = self.zones[at].state;
         let next = match (op, state) {
             (Op::ZoneOpen, Empty | Closed) => {
@@ -261,8 +259,7 @@ fn it_answers_as_a_naive_model() {
         let open = 1 + stream.below(active.into()) as u32;
         let rules = rules(window, [open, active]);
         let mut zones = Zones::new(rules);
-        let mut model =
-            Model { rules, zones: vec![Plain::default(); ZONES as usize], step: 0 };
+        let mut model = Model { rules, zones: vec![Plain::default(); ZONES as usize], step: 0 };
         for step in 0..600 {
             if step == 500 {
                 zones.wear_out();

@@ -225,6 +225,29 @@ impl Zones {
         Lba(lba.0 / size * capacity + (lba.0 % size).min(capacity))
     }
 
+    /// The address without gaps at which a request begins, if it is admitted.
+    #[must_use]
+    pub fn address_of(&self, request: &Request) -> Lba {
+        let inside = self.without_gaps(request.lba);
+        match request.op {
+            Op::Append => {
+                let zone = self.part(request).zone;
+                Lba(inside.0 + self.zones[zone as usize].write_pointer)
+            }
+            _ => inside,
+        }
+    }
+
+    /// A write finds no flash that takes it: its zone becomes read-only.
+    pub fn lose(&mut self, request: &Request) {
+        let zone = self.part(request).zone;
+        let state = self.zones[zone as usize].state;
+        let is_lost = matches!(state, ZoneState::ReadOnly | ZoneState::Offline);
+        if request.op.writes() && !self.is_conventional(zone) && !is_lost {
+            self.becomes(zone, ZoneState::ReadOnly);
+        }
+    }
+
     /// The part of a zone that a request covers.
     fn part(&self, request: &Request) -> Part {
         let size = self.rules.shape.size_sectors();
@@ -588,7 +611,8 @@ impl Zones {
 
     /// Counts the zones by state again.
     pub(crate) fn recount(&mut self) {
-        let count = |is: fn(&Zone) -> bool| self.zones.iter().filter(|zone| is(zone)).count() as u32;
+        let count =
+            |is: fn(&Zone) -> bool| self.zones.iter().filter(|zone| is(zone)).count() as u32;
         self.open = count(|zone| zone.state.is_open());
         self.active = count(|zone| zone.state.is_active());
         self.windows = count(|zone| zone.has_window);

@@ -1,0 +1,174 @@
+//! Loads for devices with zones: any load becomes one that keeps to the rules of zones, as a careful host does.
+
+use std::collections::BTreeMap;
+
+use ftlab::device::{Contents, Device};
+use ftlab::host::zones::{Zone, ZoneError, ZoneState, Zones};
+use ftlab::host::{Completion, Op, Outcome, Request};
+use ftlab::scheduler::Probe;
+use ftlab::units::Lba;
+
+use crate::judge::Command;
+use crate::load::Step;
+use crate::versions::{FoundVersions, Version};
+
+/// A command in flight that changes a zone.
+#[derive(Clone, Copy, Debug)]
+struct Busy {
+    zone: u32,
+    resets: bool,
+}
+
+/// What a host remembers of zones.
+#[derive(Clone, Debug, Default)]
+pub struct ZoneHost {
+    /// By tag.
+    busy: BTreeMap<u32, Busy>,
+}
+
+impl ZoneHost {
+    /// A command was submitted.
+    pub fn submitted(&mut self, tag: u32, command: &Command, zones: Option<&Zones>) {
+        let Some(zones) = zones else { return };
+        if !matches!(command.op, Op::Read | Op::Flush | Op::Trim) {
+            let zone = (command.range.start / zones.rules().shape.size_sectors()) as u32;
+            self.busy.insert(tag, Busy { zone, resets: command.op == Op::ZoneReset });
+        }
+    }
+
+    /// A command has ended.
+    pub fn ended(&mut self, tag: u32) {
+        self.busy.remove(&tag);
+    }
+
+    /// Power was cut.
+    pub fn forget(&mut self) {
+        self.busy.clear();
+    }
+
+    /// Whether a step has to wait, because the state of its zone is not known: a reset takes effect when it ends, and other
+    /// commands when they are fetched.
+    #[must_use]
+    pub fn must_wait<P: Probe, C: Contents>(&self, step: &Step, device: &Device<P, C>) -> bool {
+        let Some(zones) = device.zones() else { return false };
+        let zone = zone_of(step, zones);
+        let waits = device.front().is_some();
+        self.busy.values().any(|busy| busy.zone == zone && (waits || busy.resets))
+    }
+}
+
+/// The zone of a step.
+fn zone_of(step: &Step, zones: &Zones) -> u32 {
+    (step.place * u64::from(zones.rules().shape.count) / 65_536) as u32
+}
+
+/// The command of a step.
+#[must_use]
+pub fn command<P: Probe, C: Contents>(
+    step: &Step,
+    device: &Device<P, C>,
+    per_page: u64,
+) -> Command {
+    match device.zones() {
+        None => {
+            let range = step.range(ftlab::host::Host::capacity_sectors(device), per_page);
+            let Step { op, stream, fua, .. } = *step;
+            Command { op, range, stream, fua }
+        }
+        Some(zones) => zoned(step, zones, per_page),
+    }
+}
+
+fn zoned(step: &Step, zones: &Zones, per_page: u64) -> Command {
+    let shape = zones.rules().shape;
+    let number = zone_of(step, zones);
+    let (start, capacity) = (u64::from(number) * shape.size_sectors(), shape.capacity_sectors());
+    let zone = zones.all()[number as usize];
+    let Step { stream, fua, .. } = *step;
+    let whole = |op| Command { op, range: start..start + shape.size_sectors(), stream, fua: false };
+    let within = step.range(capacity, per_page);
+    let inside = |op| Command { op, range: start + within.start..start + within.end, stream, fua };
+    let read = Command { fua: false, ..inside(Op::Read) };
+    let op = match (step.op, zones.is_conventional(number)) {
+        (Op::Flush, _) => return Command { op: Op::Flush, range: 0..0, stream, fua: false },
+        (Op::Read, _) => return read,
+        (op, true) => return inside(op),
+        (op, false) => op,
+    };
+    let (_, active) = zones.in_use();
+    let may_begin = zone.state.is_active() || active < zones.rules().max_active;
+    let Zone { state, write_pointer, has_window, .. } = zone;
+    match (op, state) {
+        (_, ZoneState::ReadOnly | ZoneState::Offline) => read,
+        (Op::Trim, _) => match step.eighths % 4 {
+            0 if may_begin && state != ZoneState::Full => whole(Op::ZoneOpen),
+            1 if state.is_active() => whole(Op::ZoneClose),
+            2 if may_begin => whole(Op::ZoneFinish),
+            _ => whole(Op::ZoneReset),
+        },
+        (_, ZoneState::Full) => whole(Op::ZoneReset),
+        _ if !may_begin => read,
+        _ => {
+            let count = (within.end - within.start).min(capacity - write_pointer);
+            let at = start + write_pointer;
+            let limit = zones.rules().append_limit;
+            let op = match stream % 2 == 1 && !has_window && count <= limit {
+                true => Op::Append,
+                false => Op::Write,
+            };
+            Command { op, range: at..at + count, stream, fua }
+        }
+    }
+}
+
+/// The request of a command: an append names its zone.
+#[must_use]
+pub fn addressed(request: Request, zones: Option<&Zones>) -> Request {
+    match zones {
+        Some(zones) if request.op == Op::Append => {
+            let size = zones.rules().shape.size_sectors();
+            Request { lba: Lba(request.lba.0 - request.lba.0 % size), ..request }
+        }
+        _ => request,
+    }
+}
+
+/// Whether a command may end so on a device with zones: others took the places for open or active zones before it was fetched.
+#[must_use]
+pub fn may_be(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Zone(ZoneError::TooManyActive | ZoneError::TooManyOpen))
+}
+
+/// The addresses of completions, and of what they found, as the host knows them.
+pub fn with_gaps(zones: Option<&Zones>, finished: &mut [(Completion, FoundVersions)]) {
+    let Some(zones) = zones else { return };
+    for (completion, found) in finished {
+        if completion.request.op != Op::Flush && !matches!(completion.outcome, Outcome::Zone(_)) {
+            completion.request.lba = zones.with_gaps(completion.request.lba);
+        }
+        found.iter_mut().for_each(|(sector, _)| *sector = zones.with_gaps(Lba(*sector)).0);
+    }
+}
+
+/// Nothing is known to be missing of the gaps between zones, which no command reaches.
+pub fn note_gaps(zones: Option<&Zones>, known: &mut [Option<Version>]) {
+    let Some(zones) = zones else { return };
+    let shape = zones.rules().shape;
+    for zone in known.chunks_mut(shape.size_sectors() as usize) {
+        zone.iter_mut().skip(shape.capacity_sectors() as usize).for_each(|gap| *gap = Some(0));
+    }
+}
+
+/// Cuts a range of sectors at the borders of zones, and leaves gaps out.
+#[must_use]
+pub fn pieces(zones: Option<&Zones>, range: std::ops::Range<u64>) -> Vec<std::ops::Range<u64>> {
+    let Some(zones) = zones else { return vec![range] };
+    let shape = zones.rules().shape;
+    let (size, capacity) = (shape.size_sectors(), shape.capacity_sectors());
+    let zones = range.start / size..range.end.div_ceil(size);
+    let piece = |zone: u64| {
+        let start = range.start.max(zone * size);
+        start..range.end.min(zone * size + capacity).max(start)
+    };
+    zones.map(piece).filter(|piece| !piece.is_empty()).collect()
+}
