@@ -167,8 +167,16 @@ fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
 
 /// Fails if every request was refused: the device was read-only from the start.
 fn nothing_but_refused(report: &Report) -> Option<Failure> {
-    let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
-    (report.host.requests == 0 && refused > 0).then(|| {
+    let refused: u64 = report.host.ops().map(|(_, op)| op.refused_requests).sum();
+    let nothing = report.host.requests == 0 && refused > 0;
+    if nothing && report.zones.is_some() {
+        return Some(Failure::experiment(format!(
+            "nothing was measured: all {} requests failed because of the state of their zones\n  remedy: write each zone at its \
+             write pointer, as a fio job with zonemode=zbd does",
+            crate::human::count(refused)
+        )));
+    }
+    nothing.then(|| {
         Failure::experiment(format!(
             "nothing was measured: the device is at the end of its life, and all {} requests were \
              refused\n  remedy: read from it; for writes, use an image of a younger device",

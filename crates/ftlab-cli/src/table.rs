@@ -144,7 +144,7 @@ fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     type Wrong = (&'static str, fn(&OpReport) -> u64);
     let wrong: [Wrong; 2] =
         [("unreadable", |op| op.unreadable_requests), ("refused", |op| op.refused_requests)];
-    let sum = |of: fn(&OpReport) -> u64| host.ops().iter().map(|(_, op)| of(op)).sum::<u64>();
+    let sum = |of: fn(&OpReport) -> u64| host.ops().map(|(_, op)| of(op)).sum::<u64>();
     let wrong: Vec<Wrong> = wrong.into_iter().filter(|(_, of)| sum(*of) > 0).collect();
     let heads = wrong.iter().map(|(head, _)| *head);
     let heads = ["Host", "requests", "IOPS", "MB/s", "moved"].into_iter().chain(heads);
@@ -418,7 +418,7 @@ fn costs(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     );
     let more = [cost.counts.entries(None), cost.ftl.entries(Some("cost"))].concat();
     line(out, "Cost of reads", &joined([text, told(&more)]))?;
-    let lost: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
+    let lost: u64 = report.host.ops().map(|(_, op)| op.unreadable_requests).sum();
     if lost > 0 {
         line(out, "Unreadable data", &format!("{} requests ended as unreadable", count(lost)))?;
     }

@@ -6,7 +6,7 @@ use ftlab::device::{Contents, Device};
 use ftlab::host::zones::{Zone, ZoneError, ZoneState, Zones};
 use ftlab::host::{Completion, Op, Outcome, Request};
 use ftlab::scheduler::Probe;
-use ftlab::units::Lba;
+use ftlab::units::{Lba, Nanos, SECTOR_BYTES};
 
 use crate::judge::Command;
 use crate::load::Step;
@@ -88,7 +88,11 @@ fn zoned(step: &Step, zones: &Zones, per_page: u64) -> Command {
     let whole = |op| Command { op, range: start..start + shape.size_sectors(), stream, fua: false };
     let within = step.range(capacity, per_page);
     let inside = |op| Command { op, range: start + within.start..start + within.end, stream, fua };
-    let read = Command { fua: false, ..inside(Op::Read) };
+    let mut read = Command { fua: false, ..inside(Op::Read) };
+    if zones.rules().cross_reads && shape.size_sectors() == capacity {
+        let further = read.range.end + step.eighths * per_page;
+        read.range.end = further.min(zones.host_sectors());
+    }
     let op = match (step.op, zones.is_conventional(number)) {
         (Op::Flush, _) => return Command { op: Op::Flush, range: 0..0, stream, fua: false },
         (Op::Read, _) => return read,
@@ -100,6 +104,12 @@ fn zoned(step: &Step, zones: &Zones, per_page: u64) -> Command {
     let Zone { state, write_pointer, has_window, .. } = zone;
     match (op, state) {
         (_, ZoneState::ReadOnly | ZoneState::Offline) => read,
+        (Op::Trim, _) if has_window && step.eighths % 2 == 0 => {
+            let by = zones.rules().window.map_or(1, |window| window.step);
+            let end = (write_pointer + by).min(capacity);
+            let range = start + write_pointer..start + end;
+            Command { op: Op::ZoneCommit, range, stream, fua: false }
+        }
         (Op::Trim, _) => match step.eighths % 4 {
             0 if may_begin && state != ZoneState::Full => whole(Op::ZoneOpen),
             1 if state.is_active() => whole(Op::ZoneClose),
@@ -107,10 +117,15 @@ fn zoned(step: &Step, zones: &Zones, per_page: u64) -> Command {
             _ => whole(Op::ZoneReset),
         },
         (_, ZoneState::Full) => whole(Op::ZoneReset),
+        (_, ZoneState::Empty) if may_begin && step.place % 4 == 1 => whole(Op::ZoneOpen),
         _ if !may_begin => read,
         _ => {
-            let count = (within.end - within.start).min(capacity - write_pointer);
-            let at = start + write_pointer;
+            let window = zones.rules().window.filter(|_| has_window);
+            let ahead = window.map_or(0, |window| step.place % window.size);
+            let most = window.map_or(capacity, |window| window.size);
+            let from = (write_pointer + ahead).min(capacity - 1);
+            let count = (within.end - within.start).min(capacity - from).min(most);
+            let at = start + from;
             let limit = zones.rules().append_limit;
             let op = match stream % 2 == 1 && !has_window && count <= limit {
                 true => Op::Append,
@@ -131,6 +146,21 @@ pub fn addressed(request: Request, zones: Option<&Zones>) -> Request {
         }
         _ => request,
     }
+}
+
+/// A request for any device, as one that keeps to the rules of the zones of this one.
+#[must_use]
+pub fn request<P: Probe, C: Contents>(of: Request, device: &Device<P, C>) -> Request {
+    let Some(zones) = device.zones() else { return of };
+    let shape = zones.rules().shape;
+    let place = of.lba.0 * 65_536 / zones.host_sectors();
+    let eighths = of.sectors.into();
+    let Request { op, stream, fua, .. } = of;
+    let step =
+        Step { op, place, eighths, shares: 0, aligned: true, stream, pause: Nanos::ZERO, fua };
+    let Command { op, range, .. } = zoned(&step, zones, shape.unit / SECTOR_BYTES);
+    let sectors = (range.end - range.start) as u32;
+    addressed(Request { op, lba: Lba(range.start), sectors, ..of }, Some(zones))
 }
 
 /// Whether a command may end so on a device with zones: others took the places for open or active zones before it was fetched.

@@ -101,7 +101,7 @@ impl Bench {
         let is_killed = canary.is_none() && !config.options.power.capacitors.is_on() && !zoned;
         let stored = is_killed.then(|| Stored::all_of(&mut device));
         let zones = ZoneHost::default();
-        let bench = Bench {
+        Bench {
             device,
             config,
             depth,
@@ -113,8 +113,7 @@ impl Bench {
             fuse,
             tally,
             zones,
-        };
-        bench
+        }
     }
 
     /// The last power-up.
@@ -147,28 +146,34 @@ impl Bench {
         let shape = zones.rules().shape;
         let (size, capacity) = (shape.size_sectors(), shape.capacity_sectors());
         let piece = (capacity / 3).max(1).next_multiple_of(self.per_page);
-        for zone in (0..shape.count).map(u64::from) {
-            let (start, is_sequential) = (zone * size, zone >= u64::from(shape.conventional));
-            let state =
-                |bench: &Bench| bench.device.zones().map(|it| it.all()[zone as usize].state);
-            let is_lost = |bench: &Bench| {
-                matches!(state(bench), Some(ZoneState::ReadOnly | ZoneState::Offline))
-            };
-            if is_sequential && !is_lost(self) {
-                let range = start..start + size;
-                self.submit(Command { op: Op::ZoneReset, range, stream: 0, fua: false });
-                self.advance_to_idle()?;
+        for zone in shape.conventional..shape.count {
+            if self.has_lost(zone) {
+                continue;
             }
+            let start = u64::from(zone) * size;
+            let range = start..start + size;
+            self.make_room(0)?;
+            self.submit(Command { op: Op::ZoneReset, range, stream: 0, fua: false });
+        }
+        self.advance_to_idle()?;
+        for zone in 0..shape.count {
             for first in (0..capacity).step_by(piece as usize) {
-                if is_sequential && is_lost(self) {
+                if self.has_lost(zone) {
                     break;
                 }
+                let start = u64::from(zone) * size;
                 let range = start + first..start + (first + piece).min(capacity);
                 self.submit(Command { op: Op::Write, range, stream: 0, fua: false });
                 self.advance_to_idle()?;
             }
         }
         Ok(())
+    }
+
+    /// Whether a zone takes no more writes.
+    fn has_lost(&self, zone: u32) -> bool {
+        let state = self.device.zones().map(|zones| zones.all()[zone as usize].state);
+        matches!(state, Some(ZoneState::ReadOnly | ZoneState::Offline))
     }
 
     /// Runs commands until power is cut, and surveys what is left.

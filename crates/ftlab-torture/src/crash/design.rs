@@ -34,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All designs, in the order of their turns.
-pub const DESIGNS: [Design; 16] = [
+pub const DESIGNS: [Design; 17] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -86,6 +86,25 @@ pub const DESIGNS: [Design; 16] = [
         about: "page mapping, its map in memory or on flash, with superblocks",
         recovery: ANY,
         options: draw::SUPERBLOCKS,
+    },
+    Design {
+        name: "zones",
+        about: "zones that are written in order and reset",
+        recovery: ANY,
+        options: &[
+            ("host.zones.policy", &["zns"]),
+            ("host.zones.conventional", &["0", "0", "1"]),
+            ("host.zones.size", &["none", "1MiB"]),
+            ("host.zones.max_open", &["1", "2", "4"]),
+            ("host.zones.max_active", &["4", "none"]),
+            ("host.zones.window", &["none", "none", "16KiB"]),
+            ("ftl.mapping.policy", &["page", "page", "dftl"]),
+            ("ftl.placement.policy", &["zoned", "zoned", "dynamic"]),
+            ("ftl.placement.zone_dies", &["none", "1", "2"]),
+            ("ftl.streams.policy", &["zoned", "zoned", "single"]),
+            ("ftl.streams.zone_streams", &["1", "2", "4"]),
+            ("ftl.over_provisioning", &["100%", "200%", "300%"]),
+        ],
     },
     Design {
         name: "word-lines",

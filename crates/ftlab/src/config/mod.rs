@@ -225,6 +225,14 @@ fn adjust_to_zones(options: &mut Options, reader: &mut LayerReader<'_>) {
     if options.host.zones.policy == ZonePolicy::None {
         return;
     }
+    let zones = &mut options.host.zones;
+    const OPEN: &str = "host.zones.max_open";
+    let more =
+        zones.max_active.is_some_and(|active| zones.max_open.is_none_or(|open| open > active));
+    if more && !reader.set_by_hand(OPEN) {
+        zones.max_open = zones.max_active;
+        reader.origins.insert(OPEN, ValueOrigin::Adjusted("open zones are active"));
+    }
     const WHY: ValueOrigin = ValueOrigin::Adjusted("zones have blocks of their own");
     const STREAMS: &str = "ftl.streams.policy";
     if !reader.set_by_hand(STREAMS) {

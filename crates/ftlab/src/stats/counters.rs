@@ -12,6 +12,7 @@ use crate::ftl::merge::MergeCounts;
 use crate::ftl::parity::ParityCounts;
 use crate::ftl::slc::SlcCounts;
 use crate::ftl::wear::Losses;
+use crate::host::zones::ZoneCounts;
 use crate::host::{FrontEndBusy, Host};
 use crate::nand::{CellTime, HazardCounts};
 use crate::scheduler::{CommandCounts, CostCounts, Overlaps, Probe};
@@ -45,6 +46,8 @@ counters! {
         rewrites: RewriteCounts;
         /// What parity across dies cost; nothing without it.
         parity: ParityCounts;
+        /// What was done with zones; nothing on a conventional device.
+        zones: ZoneCounts;
         /// Commands that failed; nothing on flash that can't fail.
         hazards: HazardCounts;
         /// How often the dies did more than one thing at a time.
@@ -84,6 +87,7 @@ impl DeviceCounters {
                 .stripes()
                 .map(|stripes| stripes.counts_until(now))
                 .unwrap_or_default(),
+            zones: device.zones().map(|zones| *zones.counts()).unwrap_or_default(),
             hazards: device.flash().hazards().map(|it| *it.counts()).unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
             cell_time: device.flash().energy_meter().cells,

@@ -31,6 +31,7 @@ mod timeline;
 mod translation;
 mod utilisation;
 mod window_latencies;
+mod zones;
 
 pub use ageing::{Aged, AgedRound, Ageing, AgeingOutlook, AgeingRule};
 pub use amplification::WriteAmplification;
@@ -55,3 +56,4 @@ pub use steady::{Round, Steadiness, SteadyReport, Verdict};
 pub use timeline::{Timeline, Window, WindowCounts, WindowOp};
 pub use translation::Translation;
 pub use utilisation::{Spread, Utilisation};
+pub use zones::{ZonesByState, ZonesReport};

@@ -100,6 +100,7 @@ pub(super) fn collect(
     notes.extend(prior_class(report));
     notes.extend(unreadable(report, counters.hazards.unreadable));
     notes.extend(refused(report));
+    notes.extend(zone_errors(report));
     notes.extend(beyond_refresh(report));
     notes.extend(behind(host, circumstances));
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
@@ -120,7 +121,7 @@ fn end_of_life(report: &Report) -> Option<String> {
         EndReason::NoRoom => "failures left no room for collection",
         EndReason::DiesDied => "dies had died, and what was left had no room for the valid pages",
     };
-    let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
+    let refused: u64 = report.host.ops().map(|(_, op)| op.refused_requests).sum();
     let lost = match end.left_in_dram {
         true => " Some acknowledged pages found no place on flash and are in DRAM only.",
         false => "",
@@ -188,7 +189,7 @@ fn size(bytes: u64) -> String {
 /// Data was lost: by age, by faults, or with a die.
 fn unreadable(report: &Report, by_faults: u64) -> Option<String> {
     let by_age = report.cost.as_ref().map_or(0, |cost| cost.counts.unreadable);
-    let requests: u64 = report.host.ops().iter().map(|(_, op)| op.unreadable_requests).sum();
+    let requests: u64 = report.host.ops().map(|(_, op)| op.unreadable_requests).sum();
     let (reads, why) = match &report.parity {
         // Pages that could be computed are not lost.
         Some(parity) => (parity.counts.lost, "could not be computed from their stripes"),
@@ -217,13 +218,25 @@ fn unreadable(report: &Report, by_faults: u64) -> Option<String> {
 
 /// A device that takes other writes refused some.
 fn refused(report: &Report) -> Option<String> {
-    let health = report.health.as_ref().filter(|health| health.end_of_life.is_none())?;
-    let refused: u64 = report.host.ops().iter().map(|(_, op)| op.refused_requests).sum();
+    let conventional = report.health.as_ref().filter(|_| report.zones.is_none());
+    let health = conventional.filter(|health| health.end_of_life.is_none())?;
+    let refused: u64 = report.host.ops().map(|(_, op)| op.refused_requests).sum();
     (refused > 0).then(|| {
         format!(
             "{refused} writes were refused: placement sends their pages only to dead dies ({} died). With \
              ftl.placement.policy = \"dynamic\" they would go elsewhere.",
             health.dead_dies
+        )
+    })
+}
+
+/// Commands failed because of the state of a zone.
+fn zone_errors(report: &Report) -> Option<String> {
+    let errors = report.zones.as_ref()?.counts.errors;
+    (errors > 0).then(|| {
+        format!(
+            "{errors} commands failed because of the state of a zone, and count nowhere else. A load for zones writes each at \
+             its write pointer, and resets it before it is written again: see docs/zones.md."
         )
     })
 }

@@ -16,6 +16,7 @@ use super::slc::SlcCache;
 use super::steady::SteadyReport;
 use super::translation::Translation;
 use super::utilisation::Utilisation;
+use super::zones::ZonesReport;
 use crate::cache::BufferCounts;
 use crate::counters::{By, serialize};
 use crate::ftl::FtlCounts;
@@ -62,6 +63,9 @@ pub struct Report {
     pub reconstruction: Option<PageReconstruction>,
     /// Parity across dies; null without it.
     pub parity: Option<ParityReport>,
+    /// Zones; missing on a conventional device.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zones: Option<ZonesReport>,
     /// How busy the device was.
     pub utilisation: Utilisation,
     /// The energy of the flash.
@@ -99,6 +103,9 @@ pub struct HostReport {
     pub trim: OpReport,
     /// Flushes.
     pub flush: OpReport,
+    /// The management of zones; missing on a conventional device. Appends are among the writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zone: Option<OpReport>,
     /// What each submission queue got; empty if there is one.
     pub queues: Vec<QueueReport>,
     /// How even that was; null if fewer than two queues were used.
@@ -108,8 +115,14 @@ pub struct HostReport {
 impl HostReport {
     /// Every operation with its name, in the order in which reports list them.
     #[must_use]
-    pub fn ops(&self) -> [(&'static str, &OpReport); 4] {
-        [("read", &self.read), ("write", &self.write), ("trim", &self.trim), ("flush", &self.flush)]
+    pub fn ops(&self) -> impl Iterator<Item = (&'static str, &OpReport)> {
+        let common = [
+            ("read", &self.read),
+            ("write", &self.write),
+            ("trim", &self.trim),
+            ("flush", &self.flush),
+        ];
+        common.into_iter().chain(self.zone.as_ref().map(|zone| ("zone", zone)))
     }
 }
 

@@ -21,6 +21,7 @@ use super::slc::SlcCache;
 use super::steady::SteadyRounds;
 use super::translation::translation;
 use super::utilisation::Utilisation;
+use super::zones::ZonesReport;
 use super::{Circumstances, DeviceCounters, PhaseStats};
 use crate::counters::By;
 use crate::device::{Contents, Device};
@@ -59,6 +60,9 @@ pub(super) fn build<P: Probe, C: Contents>(
         host: HostReport {
             queues: queues::reports(&by_queue, device.queues(), rated_over(&host, duration)),
             fairness: queues::fairness(&by_queue, device.queues()),
+            zone: device
+                .zones()
+                .map(|_| op_report(host.op(Op::ZoneReset), rated_over(&host, duration))),
             ..host_report(&host, duration)
         },
         write_amplification: WriteAmplification::new(written_bytes, &counters, device),
@@ -78,6 +82,7 @@ pub(super) fn build<P: Probe, C: Contents>(
             .map(|map| translation(&counters, device, map, written_bytes)),
         reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),
         parity: ParityReport::new(&counters.parity, device),
+        zones: ZonesReport::new(&counters.zones, device),
         utilisation: Utilisation::new(&counters, device),
         energy: EnergyReport::new(&counters, &device.flash().energy_meter().draws, host_bytes),
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),
@@ -105,6 +110,7 @@ fn host_report(host: &HostStats, duration: Nanos) -> HostReport {
         write: op_report(host.op(Op::Write), rated),
         trim: op_report(host.op(Op::Trim), rated),
         flush: op_report(host.op(Op::Flush), rated),
+        zone: None,
         queues: Vec::new(),
         fairness: None,
     }

@@ -17,6 +17,7 @@ use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::options::OptionInfo;
 use ftlab::options::value::ValueKind;
 use ftlab::units::{Lba, Nanos, SimTime};
+use ftlab_torture::zoned;
 
 /// Options that all devices share: small, and full enough to collect.
 const BASE: &[&str] = &[
@@ -124,6 +125,23 @@ const DEVICES: &[&[&str]] = &[
     ],
     // Superblocks of all four dies.
     &["ftl.superblock.policy=groups", "ftl.over_provisioning=200%"],
+    // Zones; with room for their streams, and with little.
+    &["ftl.over_provisioning=200%", "ftl.streams.policy=single"],
+    &["host.zones.policy=zns", "ftl.over_provisioning=800%", "host.zones.conventional=1"],
+    &[
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=200%",
+        "ftl.streams.policy=zoned",
+        "ftl.streams.zone_streams=2",
+    ],
+    &[
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=200%",
+        "ftl.streams.policy=single",
+        "ftl.placement.policy=zoned",
+        "ftl.placement.zone_dies=1",
+        "host.zones.window=32KiB",
+    ],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];
@@ -132,6 +150,7 @@ const DEVICES: &[&[&str]] = &[
 /// the choice itself: others would show on their own.
 const NEEDED: &[(&str, &[&str])] = &[
     ("ftl.mapping.policy=dftl", &["ftl.mapping.cache=64B"]),
+    ("ftl.streams.policy=zoned", &["ftl.streams.zone_streams=2"]),
     (
         "nand.timing.policy=page-type",
         &[
@@ -236,6 +255,7 @@ fn run(device: &mut Device) -> Vec<Completion> {
             let advanced = device.advance_until(SimTime::FOREVER, &mut done);
             assert_ne!(advanced, Advanced::Idle, "the device is stuck");
         }
+        let request = zoned::request(request, device);
         device.submit(device.now(), request);
     }
     while device.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}

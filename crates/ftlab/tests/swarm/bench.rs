@@ -63,18 +63,20 @@ pub struct Met {
     pub dear: bool,
     pub rewritten: bool,
     pub not_rewritten: bool,
+    pub reset: bool,
+    pub appended: bool,
 }
 
 impl Met {
     /// Everything that there is to meet.
-    pub fn all(&self) -> [(&'static str, bool); 30] {
+    pub fn all(&self) -> [(&'static str, bool); 32] {
         let Met { collected, old_copy_read, shared_operations, cached, paused, .. } = *self;
         let Met { stalled, reloaded, failed, refused, .. } = *self;
         let Met { one_bit, past_one_bit, folded, in_place, .. } = *self;
         let Met { log_merged, log_switched, log_moved, merged_along, .. } = *self;
         let Met { packed, split, moved_shared, padded, dropped_clean, by_sectors, .. } = *self;
         let Met { paged, map_moved, map_followed, .. } = *self;
-        let Met { cheap, dear, rewritten, not_rewritten, .. } = *self;
+        let Met { cheap, dear, rewritten, not_rewritten, reset, appended, .. } = *self;
         [
             ("collected", collected),
             ("read an old copy", old_copy_read),
@@ -106,6 +108,8 @@ impl Met {
             ("wrote at high cost", dear),
             ("rewrote for readers", rewritten),
             ("gave up rewriting", not_rewritten),
+            ("reset zones", reset),
+            ("appended to zones", appended),
         ]
     }
 }
@@ -473,6 +477,9 @@ impl Bench {
         let rewrites = rewrites.unwrap_or_default();
         met.rewritten |= rewrites.done > 0;
         met.not_rewritten |= rewrites.written + rewrites.high > 0;
+        let zones = self.device.zones().map(|zones| *zones.counts()).unwrap_or_default();
+        met.reset |= zones.resets > 0;
+        met.appended |= zones.appends > 0;
     }
 
     /// Adds what packing, and buffers that pad or keep clean pages, have met.

@@ -7,6 +7,8 @@ use ftlab::engine::Stream;
 use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, Request};
 use ftlab::units::SimTime;
 
+use ftlab_torture::zoned;
+
 use crate::common::{Spec, assert_no_standstill, closed_loop, poisson, request, timed};
 
 /// Two channels, four dies, eight planes; units of 4 KiB in flash pages of 16 KiB.
@@ -72,11 +74,24 @@ fn digest<'a>(completions: impl IntoIterator<Item = &'a Completion>) -> u64 {
     })
 }
 
+/// As many requests that keep to the rules of zones, one after the other.
+fn in_zones(device: &mut Device, requests: impl Iterator<Item = Request>) -> Vec<Completion> {
+    let mut done = Vec::new();
+    for request in requests {
+        let request = zoned::request(request, device);
+        done.extend(closed_loop(device, 1, [request]));
+    }
+    done
+}
+
 /// The key numbers of a run, as a snapshot shows them.
 fn summary(setup: DeviceSetup) -> String {
     let mut device = assemble(setup);
     let next = requests(&device, 1, 6_000);
-    let done = closed_loop(&mut device, 16, next);
+    let done = match device.zones() {
+        None => closed_loop(&mut device, 16, next),
+        Some(_) => in_zones(&mut device, next),
+    };
     assert_eq!(device.ftl().audit(), Ok(()));
     let mean = |op| {
         let of_kind = done.iter().filter(|c| c.request.op == op);
@@ -205,6 +220,13 @@ const SHOWN: &[(&str, &str)] = &[
     ),
     // Room for blocks that streams keep open.
     ("ftl.streams.policy", "ftl.over_provisioning = 130%"),
+    (
+        "ftl.streams.policy-zoned",
+        "host.zones.policy = zns
+        ftl.streams.zone_streams = 4
+        ftl.over_provisioning = 200%",
+    ),
+    ("ftl.placement.policy-zoned", "ftl.placement.zone_dies = 2"),
     ("ftl.streams.policy-single", "ftl.over_provisioning = 53.6%"),
     ("ftl.streams.policy-multi-hash", "ftl.over_provisioning = 66.9565%"),
     ("ftl.streams.policy-multi-bloom", "ftl.over_provisioning = 66.9565%"),
