@@ -57,9 +57,17 @@ impl ZoneHost {
     }
 }
 
-/// The zone of a step.
+/// The zone of a step. A write to an inactive zone goes to an active one instead if no further zone may become active.
 fn zone_of(step: &Step, zones: &Zones) -> u32 {
-    (step.place * u64::from(zones.rules().shape.count) / 65_536) as u32
+    let zone = (step.place * u64::from(zones.rules().shape.count) / 65_536) as u32;
+    let (_, active) = zones.in_use();
+    let is_active = |zone: u32| zones.all()[zone as usize].state.is_active();
+    let goes = active < zones.rules().max_active || is_active(zone) || zones.is_conventional(zone);
+    if step.op != Op::Write || goes {
+        return zone;
+    }
+    let mut active_zones = (0..zones.rules().shape.count).filter(|&zone| is_active(zone));
+    active_zones.nth(step.place as usize % active.max(1) as usize).unwrap_or(zone)
 }
 
 /// The command of a step.
@@ -187,6 +195,22 @@ pub fn note_gaps(zones: Option<&Zones>, known: &mut [Option<Version>]) {
     for zone in known.chunks_mut(shape.size_sectors() as usize) {
         zone.iter_mut().skip(shape.capacity_sectors() as usize).for_each(|gap| *gap = Some(0));
     }
+}
+
+/// Checks that data ends at the write pointers of zones that are written further.
+///
+/// # Errors
+/// A write pointer is ahead of the data.
+pub fn check_pointers(zones: Option<&Zones>, found: &[Option<Version>]) -> Result<(), String> {
+    let Some(zones) = zones else { return Ok(()) };
+    let size = zones.rules().shape.size_sectors();
+    for (number, zone) in (0..).zip(zones.all()).filter(|(_, zone)| zone.state.is_active()) {
+        let end = number * size + zone.write_pointer;
+        if zone.write_pointer > 0 && found[end as usize - 1] == Some(0) {
+            return Err(format!("zone {number} has no data before its write pointer: {zone:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Cuts a range of sectors at the borders of zones, and leaves gaps out.

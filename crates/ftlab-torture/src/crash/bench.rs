@@ -408,6 +408,7 @@ impl Bench {
         let lost = found.iter().filter(|version| version.is_none()).count() as u64;
         self.tally.unreadable += lost;
         self.check_lost(&found)?;
+        zoned::check_pointers(self.device.zones(), &found)?;
         if self.ended_with_capacitors() {
             self.judge.accept(&found);
             return Ok(());

@@ -12,6 +12,7 @@ use crate::host::zones::{ZoneChange, ZoneError, Zones};
 use crate::host::{Completion, Op, Outcome, Request};
 use crate::scheduler::Probe;
 use crate::units::{Lba, Lpn, RequestId, SECTOR_BYTES, SectorMask};
+use crate::verify::Canary;
 
 /// The turn of a command has come: the zones admit it, and it is carried out, or it fails.
 #[inline(never)]
@@ -67,12 +68,16 @@ pub(in crate::device) fn reset(
 ) -> Vec<Request> {
     let Some(zones) = &mut on.zones else { return Vec::new() };
     let capacity = zones.rules().shape.capacity_sectors();
+    let left = match on.plant.is(Canary::LastPageOfZoneStays) {
+        true => on.sectors_per_page.into(),
+        false => 0,
+    };
     let emptied = zones.reset(request);
     tell_ftl(zones, &mut on.kernel.ftl);
     let trims = emptied.into_iter().map(|zone| Request {
         op: Op::Trim,
         lba: Lba(u64::from(zone) * capacity),
-        sectors: capacity as u32,
+        sectors: (capacity - left) as u32,
         ..*request
     });
     trims.collect()
@@ -152,7 +157,8 @@ pub(in crate::device) fn recover(mut zones: Box<Zones>, on: &mut Base<impl Probe
         let pages = (first..first + shape.pages).map(Lpn::new);
         let ends = pages.rev().find_map(|page| Some((page, last_sector(page, &on.kernel.ftl)?)));
         let there = ends.map(|(page, last)| u64::from(page.get() - first) * per_page + last + 1);
-        zones.powered_up(number, there.unwrap_or(0));
+        let ahead = if on.plant.is(Canary::PointerAheadOfData) { per_page } else { 0 };
+        zones.powered_up(number, there.unwrap_or(0) + ahead);
     }
     zones.recount();
     on.zones = Some(zones);

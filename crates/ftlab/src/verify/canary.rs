@@ -127,11 +127,15 @@ pub enum Canary {
     ForgetsTheDead,
     /// A write with force unit access is acknowledged from DRAM.
     ForceIgnored,
+    /// A reset leaves the last page of its zone behind.
+    LastPageOfZoneStays,
+    /// After a power cut, a write pointer is a page ahead of the data of its zone.
+    PointerAheadOfData,
 }
 
 impl Canary {
     /// Bugs that show while the device has power.
-    pub const WITH_POWER: [Canary; 41] = [
+    pub const WITH_POWER: [Canary; 42] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -173,6 +177,7 @@ impl Canary {
         Canary::RewriteOverNewer,
         Canary::ParityMissesLastPage,
         Canary::BadMemberFilled,
+        Canary::LastPageOfZoneStays,
     ];
 
     /// Bugs that show when a die has died or a page cannot be read, with parity.
@@ -184,7 +189,7 @@ impl Canary {
     ];
 
     /// Bugs that show after a power cut.
-    pub const OF_POWER_CUTS: [Canary; 15] = [
+    pub const OF_POWER_CUTS: [Canary; 16] = [
         Canary::TornPageBelieved,
         Canary::TornPartBelieved,
         Canary::DeallocationForgotten,
@@ -200,6 +205,7 @@ impl Canary {
         Canary::RecomputedWithoutOne,
         Canary::StripeNotRecomputed,
         Canary::ForceIgnored,
+        Canary::PointerAheadOfData,
     ];
 }
 

@@ -142,6 +142,14 @@ const DEVICES: &[&[&str]] = &[
         "ftl.placement.zone_dies=1",
         "host.zones.window=32KiB",
     ],
+    // Zones that share blocks, and are emptied apart.
+    &[
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=100%",
+        "ftl.streams.policy=single",
+        "host.zones.capacity=64KiB",
+        "cache.policy=none",
+    ],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];

@@ -262,7 +262,7 @@ class FtlSection(TypedDict, total=False):
     """The time between two patrols, which check all blocks. Default: 1d. From 1h to 1y. (ftl.refresh.period)
     """
 
-    placement: Literal["static", "dynamic", "partly-dynamic"] | Policy | None
+    placement: Literal["static", "dynamic", "partly-dynamic", "zoned"] | Policy | None
     """Chooses the plane of a flash page. Default: dynamic. (ftl.placement.policy)"""
 
     preemptible: bool | Literal["on", "off"] | None
@@ -329,7 +329,7 @@ class FtlSection(TypedDict, total=False):
     """Free blocks of a plane at which collection stops. In blocks. Default: 3. From 2 to 100000. (ftl.gc.stop)
     """
 
-    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit"] | Policy | StreamsPolicy | None
+    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "zoned"] | Policy | StreamsPolicy | None
     """Decides which pages share blocks. Default: single. (ftl.streams.policy)"""
 
     superblock_policy: Literal["none", "all", "groups"] | None
@@ -366,4 +366,24 @@ class FtlSection(TypedDict, total=False):
 
     when_full: Literal["bypass", "fold"] | None
     """What becomes of the host's writes when the cache is full. Default: bypass. (ftl.slc_cache.when_full)
+    """
+
+    zone_blocks: int | str | None
+    """Blocks of each of its planes that a zone fills. In blocks. Default: 1. From 1 to 1000.
+    (ftl.placement.zone_blocks)
+    """
+
+    zone_dies: int | str | None
+    """Dies of a zone, or "none" for all. They share a plane's worth of zones with no other dies. In dies.
+    Default: none. From 1 to 4096. (ftl.placement.zone_dies)
+    """
+
+    zone_order: Sequence[str] | str | None
+    """The order in which planes form groups, and in which the flash pages of a zone go round the planes of their
+    group. Default: plane-channel-chip-die. (ftl.placement.zone_order)
+    """
+
+    zone_streams: int | str | None
+    """Active zones on the same planes that have blocks of their own. In streams. Default: 14. From 1 to 14.
+    (ftl.streams.zone_streams)
     """

@@ -14,6 +14,9 @@ from ftlab._policy import Policy
 class HostSection(TypedDict, total=False):
     """The options whose paths begin with `host`."""
 
+    append_limit: str | None
+    """The most data of an append. Default: 128KiB. From 4KiB to 32MiB. (host.zones.append_limit)"""
+
     arbitration: Literal["round-robin", "weighted-round-robin", "priority-classes", "start-time-fair"] | Policy | None
     """Decides from which submission queue the controller fetches next. Default: round-robin.
     (host.arbitration.policy)
@@ -56,6 +59,16 @@ class HostSection(TypedDict, total=False):
     From 0ns to 1ms. (host.completion_time)
     """
 
+    conventional: int | str | None
+    """Conventional zones, which come first and may be written anywhere. In zones. Default: 0. From 0 to 1000000.
+    (host.zones.conventional)
+    """
+
+    cross_reads: bool | Literal["on", "off"] | None
+    """Whether a read may cross the border of two zones, if their capacity is their size. Default: off.
+    (host.zones.cross_reads)
+    """
+
     delay: str | None
     """The time from an interrupt until the host sees the completions that it tells of. Default: 0ns. From 0ns to
     10ms. (host.interrupt.delay)
@@ -84,6 +97,16 @@ class HostSection(TypedDict, total=False):
     low_weight: int | str | None
     """Commands in a round for the low class. In commands. Default: 1. From 1 to 256.
     (host.arbitration.low_weight)
+    """
+
+    max_active: int | str | None
+    """Zones that may be active at a time: open or closed. Or "none" for any number. In zones. Default: 14. From
+    1 to 1000000. (host.zones.max_active)
+    """
+
+    max_open: int | str | None
+    """Zones that may be open at a time, or "none" for any number. In zones. Default: 14. From 1 to 1000000.
+    (host.zones.max_open)
     """
 
     medium_weight: int | str | None
@@ -115,7 +138,34 @@ class HostSection(TypedDict, total=False):
     0ns. From 0ns to 10ms. (host.link.setup)
     """
 
+    size: str | None
+    """The distance of zones in the address space. With "none" the capacity, rounded up to a power of two.
+    Default: none. From 4KiB to 1TiB. (host.zones.size)
+    """
+
     weights: int | Sequence[int] | str | None
     """The weight of each queue: one number for all, or one for each. Default: 1. From 1 to 1024.
     (host.arbitration.weights)
+    """
+
+    window_step: str | None
+    """What the random write area moves by. Default: 16KiB. From 4KiB to 1MiB. (host.zones.window_step)"""
+
+    windows: int | str | None
+    """Zones that may have a random write area at a time. In zones. Default: 14. From 1 to 1000000.
+    (host.zones.windows)
+    """
+
+    zones_capacity: str | None
+    """The bytes that a zone holds. With "none" as many as the blocks that it fills: `ftl.placement.zone_blocks`
+    of each of its planes with `ftl.placement.policy = "zoned"`, otherwise a block of every plane. Default:
+    none. From 4KiB to 1TiB. (host.zones.capacity)
+    """
+
+    zones_policy: Literal["none", "zns"] | None
+    """Whether the namespace has zones. Default: none. (host.zones.policy)"""
+
+    zones_window: str | None
+    """The size of the random write area of a zone (ZRWA), or "none". A zone gets one when it is opened by
+    command while it is empty. Default: none. From 4KiB to 64MiB. (host.zones.window)
     """

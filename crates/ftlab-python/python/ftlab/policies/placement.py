@@ -50,3 +50,26 @@ class PartlyDynamic(Policy):
         fixed_levels: int | str | None = None,
     ) -> None:
         super().__init__("ftl.placement.policy", "partly-dynamic", {"ftl.placement.order": order, "ftl.placement.fixed_levels": fixed_levels})
+
+
+class Zoned(Policy):
+    """Each zone on planes of its own, in turn [zoned drives; Song et al., SYSTOR 2023].
+
+    zone_dies: Dies of a zone, or "none" for all. They share a plane's worth of zones with no other dies. In
+    dies. Default: none. From 1 to 4096. (ftl.placement.zone_dies)
+
+    zone_blocks: Blocks of each of its planes that a zone fills. In blocks. Default: 1. From 1 to 1000.
+    (ftl.placement.zone_blocks)
+
+    zone_order: The order in which planes form groups, and in which the flash pages of a zone go round the
+    planes of their group. Default: plane-channel-chip-die. (ftl.placement.zone_order)
+    """
+
+    def __init__(
+        self,
+        *,
+        zone_dies: int | str | None = None,
+        zone_blocks: int | str | None = None,
+        zone_order: Sequence[str] | str | None = None,
+    ) -> None:
+        super().__init__("ftl.placement.policy", "zoned", {"ftl.placement.zone_dies": zone_dies, "ftl.placement.zone_blocks": zone_blocks, "ftl.placement.zone_order": zone_order})

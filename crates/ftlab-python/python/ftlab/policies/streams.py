@@ -117,3 +117,18 @@ class Sepbit(Policy):
         self,
     ) -> None:
         super().__init__("ftl.streams.policy", "sepbit", {})
+
+
+class Zoned(Policy):
+    """Each active zone has blocks of its own [NVM Express ZNS 1.1, 2.1.1].
+
+    zone_streams: Active zones on the same planes that have blocks of their own. In streams. Default: 14. From
+    1 to 14. (ftl.streams.zone_streams)
+    """
+
+    def __init__(
+        self,
+        *,
+        zone_streams: int | str | None = None,
+    ) -> None:
+        super().__init__("ftl.streams.policy", "zoned", {"ftl.streams.zone_streams": zone_streams})

@@ -19,12 +19,17 @@ impl Zones {
 
     /// Power has returned. The data of a zone that is on flash ends at `there`.
     pub(crate) fn powered_up(&mut self, number: u32, there: u64) {
+        let capacity = self.rules().shape.capacity_sectors();
         let zone = &mut self.parts_mut().0[number as usize];
         zone.written = zone.written.min(there);
         zone.has_window = false;
         if zone.state.is_active() {
             zone.write_pointer = zone.written;
-            zone.state = if zone.written == 0 { ZoneState::Empty } else { ZoneState::Closed };
+            zone.state = match zone.written {
+                0 => ZoneState::Empty,
+                written if written == capacity => ZoneState::Full,
+                _ => ZoneState::Closed,
+            };
         }
     }
 
