@@ -16,10 +16,9 @@ pub(crate) use contract::contract;
 #[cfg(feature = "external-policies")]
 pub use external::OutsidePolicy;
 
-use crate::host::zones::ZoneShape;
 use crate::image::{self, Damage, ImageWriter};
 use crate::options::{Node, PolicyInfo, catalog::Builder, reader::LayerReader, show::Printer};
-use crate::shape::{Cell, Geometry, Shares, StripeOrder};
+use crate::shape::{Cell, Geometry, Shares, StripeOrder, ZoneShape};
 use crate::units::Nanos;
 
 /// The description of a policy. The option reference and `ftlab list policies` print it.

@@ -42,12 +42,12 @@ use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockPolicy;
-use crate::host::zones::{ZonePolicy, ZoneShape};
+use crate::host::zones::ZonePolicy;
 use crate::options::Node;
 use crate::options::reader::{self, LayerReader};
 use crate::options::show::Printer;
 pub use crate::options::show::Shown;
-use crate::shape::{FlashGeometry, Shape};
+use crate::shape::{FlashGeometry, Shape, ZoneShape};
 use crate::shape::{Shares, StripeOrder};
 
 /// A checked config.

@@ -2,8 +2,8 @@
 
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
-use crate::host::zones::{ZonePolicy, ZoneShape};
-use crate::shape::{FlashGeometry, Shape, Shares, SuperblockSpan};
+use crate::host::zones::ZonePolicy;
+use crate::shape::{FlashGeometry, Shape, Shares, SuperblockSpan, ZoneShape};
 use crate::units::{Bytes, Ratio};
 
 /// The number of channels that work as one.

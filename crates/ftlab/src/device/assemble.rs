@@ -33,7 +33,7 @@ use crate::ftl::superblock::{SuperblockPolicy, SuperblockState};
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
-use crate::host::zones::{Window, ZoneRules, Zones};
+use crate::host::zones::{ZoneRules, ZoneWindow, Zones};
 use crate::host::{
     Coalescing, CompletionSetup, Copies, DramSetup, FrontEnd, FrontEndSetup, Intake, LinkSetup,
     ProcessorSetup, Queues, StreamMap, Wire, WritePacingOptions, WritePacingSetup,
@@ -213,7 +213,7 @@ fn zones(config: &Config) -> Option<ZoneRules> {
         max_active: no_limit(options.max_active),
         append_limit: options.append_limit.sectors(),
         cross_reads: options.cross_reads.is_on(),
-        window: options.window.map(|size| Window {
+        window: options.window.map(|size| ZoneWindow {
             size: size.sectors(),
             step: options.window_step.sectors(),
             most: options.windows,

@@ -28,7 +28,6 @@ mod tables;
 mod untimed;
 mod verify;
 mod write;
-mod zones;
 
 pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, Movement, Place};
@@ -44,7 +43,7 @@ use self::base::Base;
 use self::idle::Chore;
 use self::read::ahead;
 use self::write::Writes;
-use self::write::{end_of_life, lock_step, start};
+use self::write::{end_of_life, lock_step, start, zones};
 use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;

@@ -7,6 +7,7 @@ mod geometry;
 mod interleave;
 mod levels;
 mod shares;
+mod zones;
 
 pub use cell::Cell;
 pub use flash_geometry::FlashGeometry;
@@ -14,3 +15,4 @@ pub use geometry::{Geometry, Shape};
 pub use interleave::{Numbering, SuperblockSpan};
 pub use levels::{Level, StripeOrder};
 pub use shares::Shares;
+pub use zones::ZoneShape;

@@ -14,8 +14,8 @@ use std::collections::BTreeSet;
 
 use crate::device::base::Base;
 use crate::device::power::coming_up::{ComingUp, Moment};
-use crate::device::write::{end_of_life, entry, lock_step, start};
-use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol, zones};
+use crate::device::write::{end_of_life, entry, lock_step, start, zones};
+use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
 use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, JournalPages, Left, RecoveryFindings, RecoveryPlan, rebuild};

@@ -7,7 +7,8 @@ use std::ops::{ControlFlow, Range};
 
 use super::rounds::Rounds;
 use super::{Stuck, Untimed};
-use crate::device::{Contents, zones};
+use crate::device::Contents;
+use crate::device::write::zones;
 use crate::ftl::placement::Mate;
 use crate::ftl::rows;
 use crate::ftl::streams::StreamsPolicy;

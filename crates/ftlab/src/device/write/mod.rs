@@ -19,6 +19,7 @@ mod row;
 pub(in crate::device) mod signals;
 pub(in crate::device) mod stalled;
 pub(in crate::device) mod start;
+pub(in crate::device) mod zones;
 
 use std::collections::VecDeque;
 
@@ -28,7 +29,7 @@ use crate::device::read::ahead;
 use crate::device::write::cycle::Cycles;
 use crate::device::write::lock_step::Standstill;
 use crate::device::write::stalled::Stalled;
-use crate::device::{Contents, Movement, Place, zones};
+use crate::device::{Contents, Movement, Place};
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::streams::StreamsPolicy;

@@ -1,8 +1,8 @@
 //! Starts requests.
 
 use crate::device::base::Base;
-use crate::device::write::{Writes, end_of_life, lock_step};
-use crate::device::{Contents, direct, read, zones};
+use crate::device::write::{Writes, end_of_life, lock_step, zones};
+use crate::device::{Contents, direct, read};
 use crate::engine::skills::{RARE, Skills, any};
 use crate::host::{Op, Request};
 use crate::scheduler::Probe;

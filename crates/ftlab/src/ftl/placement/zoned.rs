@@ -10,12 +10,11 @@
 
 use super::{Mate, PlacementFacts, PlacementPolicy, PlacementView, StaticStripe, Writable};
 use crate::engine::Divisor;
-use crate::host::zones::ZoneShape;
 use crate::image::keeps_nothing;
 use crate::nand::Row;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::shape::{Level, StripeOrder};
+use crate::shape::{Level, StripeOrder, ZoneShape};
 use crate::units::{Bytes, Lpn, PlaneId};
 
 options! {

@@ -7,10 +7,10 @@
 //! a group than streams, zones share blocks; a drive would rather refuse to open them.
 
 use super::{Copied, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
-use crate::host::zones::ZoneShape;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
+use crate::shape::ZoneShape;
 use crate::units::Lpn;
 
 options! {

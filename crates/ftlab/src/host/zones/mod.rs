@@ -11,15 +11,13 @@
 mod error;
 mod kept;
 mod options;
-mod shape;
 mod state;
 mod window;
 
 pub use error::ZoneError;
 pub use options::{ZoneOptions, ZonePolicy};
-pub use shape::ZoneShape;
 pub use state::{Zone, ZoneChange, ZoneCounts, ZoneRules, ZoneState, Zones};
-pub use window::Window;
+pub use window::ZoneWindow;
 
 #[cfg(test)]
 mod model;

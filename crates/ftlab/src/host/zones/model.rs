@@ -1,9 +1,10 @@
 //! The state machine against a naive model: one that keeps no counts, finds everything by looking at all zones, and was written
 //! from the tables of the command set alone.
 
-use super::{Window, ZoneError, ZoneRules, ZoneShape, ZoneState, Zones};
+use super::{ZoneError, ZoneRules, ZoneState, ZoneWindow, Zones};
 use crate::engine::Stream;
 use crate::host::{Op, Request};
+use crate::shape::ZoneShape;
 use crate::units::Lba;
 
 const CAPACITY: u64 = 24;
@@ -13,7 +14,7 @@ const CONVENTIONAL: u32 = 1;
 
 /// A zone of the model.
 #[derive(Clone, Copy, Debug, Default)]
-struct Plain {
+struct PlainZone {
     state: ZoneState,
     pointer: u64,
     written: u64,
@@ -24,11 +25,11 @@ struct Plain {
 
 struct Model {
     rules: ZoneRules,
-    zones: Vec<Plain>,
+    zones: Vec<PlainZone>,
     step: usize,
 }
 
-type Answer = Result<u64, ZoneError>;
+type Admitted = Result<u64, ZoneError>;
 
 impl Model {
     fn count(&self, is: impl Fn(ZoneState) -> bool) -> u32 {
@@ -77,7 +78,7 @@ impl Model {
             return Ok(());
         }
         let implicit = self.zones.iter_mut();
-        let mut implicit: Vec<&mut Plain> =
+        let mut implicit: Vec<&mut PlainZone> =
             implicit.filter(|zone| zone.state == ZoneState::ImplicitlyOpen).collect();
         implicit.sort_by_key(|zone| zone.since);
         let Some(oldest) = implicit.first_mut() else { return Err(ZoneError::TooManyOpen) };
@@ -85,7 +86,7 @@ impl Model {
         Ok(())
     }
 
-    fn write(&mut self, at: usize, start: u64, sectors: u64) -> Answer {
+    fn write(&mut self, at: usize, start: u64, sectors: u64) -> Admitted {
         let place = at as u64 * CAPACITY + start;
         let end = start + sectors;
         if at < CONVENTIONAL as usize {
@@ -97,7 +98,7 @@ impl Model {
             ZoneState::Offline => return Err(ZoneError::Offline),
             _ => {}
         }
-        let Plain { pointer, windowed, .. } = self.zones[at];
+        let PlainZone { pointer, windowed, .. } = self.zones[at];
         let mut moved = end;
         match self.rules.window.filter(|_| windowed) {
             None if start != pointer => return Err(ZoneError::InvalidWrite),
@@ -130,7 +131,7 @@ impl Model {
         Ok(place)
     }
 
-    fn carry_out(&mut self, request: &Request) -> Answer {
+    fn carry_out(&mut self, request: &Request) -> Admitted {
         self.step += 1;
         let (lba, sectors) = (request.lba.0, u64::from(request.sectors));
         let (at, start) = ((lba / SIZE) as usize, lba % SIZE);
@@ -155,7 +156,7 @@ impl Model {
                 self.write(at, self.zones[at].pointer, sectors)
             }
             Op::ZoneCommit => {
-                let Plain { pointer, windowed, .. } = self.zones[at];
+                let PlainZone { pointer, windowed, .. } = self.zones[at];
                 let window = self.rules.window.filter(|_| windowed);
                 let Some(window) = window else { return Err(ZoneError::InvalidField) };
                 let end = start + sectors;
@@ -201,7 +202,7 @@ impl Model {
     }
 }
 
-fn rules(window: Option<Window>, limits: [u32; 2]) -> ZoneRules {
+fn rules(window: Option<ZoneWindow>, limits: [u32; 2]) -> ZoneRules {
     ZoneRules {
         shape: ZoneShape {
             pages: (CAPACITY / 8) as u32,
@@ -250,7 +251,7 @@ fn same(zones: &Zones, model: &Model) -> bool {
 
 #[test]
 fn it_answers_as_a_naive_model() {
-    let area = Window { size: 8, step: 2, most: 2 };
+    let area = ZoneWindow { size: 8, step: 2, most: 2 };
     let mut errors = std::collections::BTreeMap::new();
     for seed in 0..400 {
         let mut stream = Stream::new(seed, "zones");
@@ -259,7 +260,7 @@ fn it_answers_as_a_naive_model() {
         let open = 1 + stream.below(active.into()) as u32;
         let rules = rules(window, [open, active]);
         let mut zones = Zones::new(rules);
-        let mut model = Model { rules, zones: vec![Plain::default(); ZONES as usize], step: 0 };
+        let mut model = Model { rules, zones: vec![PlainZone::default(); ZONES as usize], step: 0 };
         for step in 0..600 {
             if step == 500 {
                 zones.wear_out();

@@ -6,9 +6,10 @@
 
 use serde::Serialize;
 
-use super::{Window, ZoneError, ZoneShape};
+use super::{ZoneError, ZoneWindow};
 use crate::counters::counters;
 use crate::host::{Op, Request};
+use crate::shape::ZoneShape;
 use crate::units::Lba;
 
 /// The state of a zone. Conventional zones have none, and are always [`Empty`](Self::Empty).
@@ -111,7 +112,7 @@ pub struct ZoneRules {
     /// Whether reads may cross from zone to zone.
     pub cross_reads: bool,
     /// The rules for random write areas, if there are any.
-    pub window: Option<Window>,
+    pub window: Option<ZoneWindow>,
 }
 
 /// What becomes of a zone that the FTL has to know.
@@ -139,7 +140,7 @@ pub struct Zones {
 
 /// A part of one zone, in sectors from its start.
 #[derive(Clone, Copy, Debug)]
-struct Part {
+struct ZonePart {
     zone: u32,
     start: u64,
     sectors: u64,
@@ -249,10 +250,10 @@ impl Zones {
     }
 
     /// The part of a zone that a request covers.
-    fn part(&self, request: &Request) -> Part {
+    fn part(&self, request: &Request) -> ZonePart {
         let size = self.rules.shape.size_sectors();
         let zone = (request.lba.0 / size) as u32;
-        Part { zone, start: request.lba.0 % size, sectors: request.sectors.into() }
+        ZonePart { zone, start: request.lba.0 % size, sectors: request.sectors.into() }
     }
 
     /// The zones that a command covers.
@@ -290,7 +291,7 @@ impl Zones {
     }
 
     fn admit_read(&self, request: &Request) -> Result<Lba, ZoneError> {
-        let Part { zone, start, sectors } = self.part(request);
+        let ZonePart { zone, start, sectors } = self.part(request);
         let (size, capacity) =
             (self.rules.shape.size_sectors(), self.rules.shape.capacity_sectors());
         let last = ((request.lba.0 + sectors - 1) / size) as u32;
@@ -305,7 +306,7 @@ impl Zones {
         }
     }
 
-    fn admit_trim(&self, part: Part) -> Result<Lba, ZoneError> {
+    fn admit_trim(&self, part: ZonePart) -> Result<Lba, ZoneError> {
         if !self.is_conventional(part.zone) {
             return Err(ZoneError::InvalidField);
         }
@@ -314,7 +315,7 @@ impl Zones {
     }
 
     /// Checks that a part does not reach beyond the capacity.
-    fn within(&self, part: Part) -> Result<(), ZoneError> {
+    fn within(&self, part: ZonePart) -> Result<(), ZoneError> {
         match part.start + part.sectors <= self.rules.shape.capacity_sectors() {
             true => Ok(()),
             false => Err(ZoneError::Boundary),
@@ -322,12 +323,12 @@ impl Zones {
     }
 
     /// The address of a part without gaps.
-    fn place(&self, part: Part) -> Lba {
+    fn place(&self, part: ZonePart) -> Lba {
         Lba(u64::from(part.zone) * self.rules.shape.capacity_sectors() + part.start)
     }
 
     fn admit_append(&mut self, request: &Request) -> Result<Lba, ZoneError> {
-        let Part { zone, start, sectors } = self.part(request);
+        let ZonePart { zone, start, sectors } = self.part(request);
         let too_long = sectors > self.rules.append_limit;
         if start != 0 || too_long || self.is_conventional(zone) {
             return Err(ZoneError::InvalidField);
@@ -338,7 +339,7 @@ impl Zones {
             return Err(ZoneError::InvalidWrite);
         }
         self.may_write(zone)?;
-        let lba = self.admit_write(Part { zone, start: at.write_pointer, sectors })?;
+        let lba = self.admit_write(ZonePart { zone, start: at.write_pointer, sectors })?;
         self.counts.appends += 1;
         Ok(lba)
     }
@@ -353,8 +354,8 @@ impl Zones {
         }
     }
 
-    fn admit_write(&mut self, part: Part) -> Result<Lba, ZoneError> {
-        let Part { zone, start, sectors } = part;
+    fn admit_write(&mut self, part: ZonePart) -> Result<Lba, ZoneError> {
+        let ZonePart { zone, start, sectors } = part;
         if self.is_conventional(zone) {
             self.within(part)?;
             return Ok(self.place(part));
@@ -392,7 +393,7 @@ impl Zones {
     }
 
     /// Commits the random write area of a zone up to the end of a part.
-    fn commit(&mut self, part: Part) -> Result<Lba, ZoneError> {
+    fn commit(&mut self, part: ZonePart) -> Result<Lba, ZoneError> {
         let (at, end) = (self.zones[part.zone as usize], part.start + part.sectors);
         let window = self.rules.window.filter(|_| at.has_window);
         let capacity = self.rules.shape.capacity_sectors();

@@ -6,7 +6,7 @@
 
 /// The rules for random write areas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct ZoneWindow {
     /// Its size, in sectors.
     pub size: u64,
     /// What it moves by, in sectors (ZRWAFG).
@@ -15,7 +15,7 @@ pub struct Window {
     pub most: u32,
 }
 
-impl Window {
+impl ZoneWindow {
     /// Whether a write of these sectors is allowed while the write pointer is at `pointer`: it ends within the area, or
     /// within one more area behind it, and then commits what it moves past.
     #[must_use]
