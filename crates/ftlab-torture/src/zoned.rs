@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ftlab::device::{Contents, Device};
 use ftlab::host::zones::{Zone, ZoneError, ZoneState, Zones};
-use ftlab::host::{Completion, Op, Outcome, Request};
+use ftlab::host::{Completion, Host, Op, Outcome, Request};
 use ftlab::scheduler::Probe;
 use ftlab::units::{Lba, Nanos, SECTOR_BYTES};
 
@@ -79,7 +79,7 @@ pub fn command<P: Probe, C: Contents>(
 ) -> Command {
     match device.zones() {
         None => {
-            let range = step.range(ftlab::host::Host::capacity_sectors(device), per_page);
+            let range = step.range(device.capacity_sectors(), per_page);
             let Step { op, stream, fua, .. } = *step;
             Command { op, range, stream, fua }
         }
@@ -112,7 +112,7 @@ fn zoned(step: &Step, zones: &Zones, per_page: u64) -> Command {
     let Zone { state, write_pointer, has_window, .. } = zone;
     match (op, state) {
         (_, ZoneState::ReadOnly | ZoneState::Offline) => read,
-        (Op::Trim, _) if has_window && step.eighths % 2 == 0 => {
+        (Op::Trim, _) if has_window && step.eighths.is_multiple_of(2) => {
             let by = zones.rules().window.map_or(1, |window| window.step);
             let end = (write_pointer + by).min(capacity);
             let range = start + write_pointer..start + end;

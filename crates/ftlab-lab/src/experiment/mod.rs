@@ -418,7 +418,8 @@ impl Experiment {
         recording: &mut Recording<'_>,
         supervision: &mut Supervision<'_>,
     ) -> Result<Outcome, Failure> {
-        let plan = jobs.plan(ssd.capacity_sectors(), seed).map_err(Failure::usage)?;
+        let plan = jobs.plan_on(ssd.capacity_sectors(), ssd.zones(), seed);
+        let plan = plan.map_err(Failure::usage)?;
         recording.names.clone_from(&plan.phase_names);
         recording.tally = Some(plan.tally);
         supervision.watcher.begins(&self.load.name(), None);

@@ -273,6 +273,26 @@ pub fn refuse_ended<P: Probe, C: Contents>(
     })
 }
 
+/// Zones are filled in order, and nothing else: other writes would have to keep to their write pointers.
+fn refuse_on_zones<P: Probe, C: Contents>(step: &Step, ssd: &Device<P, C>) -> Result<(), Failure> {
+    let Some(zones) = ssd.zones() else { return Ok(()) };
+    let shape = zones.rules().shape;
+    let has_gaps = shape.size_sectors() != shape.capacity_sectors();
+    let fits = match step {
+        Step::Fill(fill) => fill.in_order().is_some() && !(has_gaps && step.is_timed(ssd)),
+        Step::Workload { .. } | Step::Age(_) => false,
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(Failure::usage(
+            "the device has zones, which are written in order: it can be filled in order and without a clock, but not written at \
+             random before a run\n  remedy: prepare it with `fill`, or let the first job of a fio job file write it \
+             (zonemode=zbd)"
+                .to_owned(),
+        )),
+    }
+}
+
 fn carry_out<P: Probe + Clone, C: Contents + Clone>(
     step: &Step,
     seed: u64,
@@ -281,6 +301,7 @@ fn carry_out<P: Probe + Clone, C: Contents + Clone>(
     supervision: &mut Supervision<'_>,
 ) -> Result<StepDocument, Failure> {
     let capacity = ssd.capacity_sectors();
+    refuse_on_zones(step, ssd)?;
     let begun = ssd.now();
     let generator = |workload| Generator::new(workload, capacity, seed).map_err(Failure::usage);
     if !step.is_timed(ssd) {

@@ -5,6 +5,7 @@ mod report;
 
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup, power_up};
+use ftlab::host::zones::Zones;
 use ftlab::host::{Advanced, Completion, Host, QueueId, Request};
 use ftlab::scheduler::Probe;
 use ftlab::units::{Nanos, SimTime};
@@ -142,6 +143,10 @@ impl<P: Probe + Clone, C: Contents + Clone> Host for LosesPower<'_, P, C> {
 
     fn capacity_sectors(&self) -> u64 {
         self.device.capacity_sectors()
+    }
+
+    fn zones(&self) -> Option<&Zones> {
+        self.device.zones()
     }
 
     fn queue_of(&self, stream: u32) -> QueueId {

@@ -4,6 +4,7 @@ use ftlab::config::SourcePlace;
 use ftlab::units::Nanos;
 
 use super::values::{Amount, MILLION};
+use super::zbd::ZbdOptions;
 
 /// The order of reads, writes and trims in lists by direction.
 pub(super) const READ: usize = 0;
@@ -28,6 +29,7 @@ pub struct Job {
     pub(super) target: JobTarget,
     pub(super) amounts: Amounts,
     pub(super) zones: Option<Zones>,
+    pub(super) zbd: Option<ZbdOptions>,
     pub(super) clones: u32,
     pub(super) queue: Queue,
     pub(super) time: Time,
@@ -203,6 +205,14 @@ pub(super) struct Amounts {
     pub offset_align: u64,
     pub requests: Option<u64>,
     pub loops: u64,
+}
+
+/// `zonemode`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ZoneMode {
+    None,
+    Strided,
+    Zbd,
 }
 
 /// `zonemode=strided`, in sectors.

@@ -21,6 +21,7 @@ pub mod report;
 mod skew;
 mod text;
 mod values;
+mod zbd;
 
 use std::collections::BTreeMap;
 

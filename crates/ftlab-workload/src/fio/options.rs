@@ -58,7 +58,7 @@ const ALWAYS: &str = "fio.json always has it";
 const FILES: &str = "it concerns files of a file system; the device has none";
 const DATA: &str = "requests carry no data";
 const RESULT: &str = "it concerns fio's own log files; a result folder has timeline and requests";
-const ZBD: &str = "the device is not zoned";
+const ZBD: &str = "a zone is reset when it is written again";
 
 macro_rules! options {
     ($($name:literal $(| $alias:literal)* $([$bare:ident])? : $standing:expr;)+) => {
@@ -178,15 +178,15 @@ pub const OPTIONS: &[JobOption] = options![
     "group_reporting" [bare]: Honoured("in fio.json; in other results jobs are separate if each has a queue (host.queues=N)");
     "thread" [bare]: NoEffect(HOST);
 
-    "zonemode": Honoured("none and strided");
-    "zonesize": Honoured("with zonemode=strided");
+    "zonemode": Honoured("none, strided and zbd. With zbd on a device without zones they are only kept in mind, as in fio");
+    "zonesize": Honoured("with zonemode=strided or zbd; with zbd on a device with zones it may be left out, and must be theirs");
     "zonerange": Honoured("with zonemode=strided");
     "zoneskip": Honoured("with zonemode=strided");
-    "zonecapacity": NoEffect(ZBD);
-    "read_beyond_wp": NoEffect(ZBD);
-    "max_open_zones": NoEffect(ZBD);
-    "job_max_open_zones": NoEffect(ZBD);
-    "ignore_zone_limits": NoEffect(ZBD);
+    "zonecapacity": Honoured("with zonemode=zbd on a device without zones");
+    "read_beyond_wp": Honoured("with zonemode=zbd");
+    "max_open_zones": Honoured("with zonemode=zbd: the limit of each job");
+    "job_max_open_zones": Honoured("with zonemode=zbd");
+    "ignore_zone_limits": NoEffect("the limits of a device are its own");
     "zone_reset_threshold": NoEffect(ZBD);
     "zone_reset_frequency": NoEffect(ZBD);
 

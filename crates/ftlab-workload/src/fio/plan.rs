@@ -1,10 +1,13 @@
 //! Plans jobs on a device: the places of files, the groups of jobs, and the files written
 //! beforehand.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ftlab::config::{Problem, Problems};
 use ftlab::host::Op;
+use ftlab::host::zones::Zones;
 use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
 
 use super::JobFile;
@@ -12,6 +15,7 @@ use super::job::{Job, READ, is_device};
 use super::player::{Player, Range};
 use super::report::{FioTally, Notes};
 use super::values::Amount;
+use super::zbd::{ZbdPlayer, ZoneBook};
 use crate::replay::{Arrival, Group, Issuer, Turn};
 
 /// The alignment of files, so that no page contains parts of two files.
@@ -62,6 +66,16 @@ impl JobFile {
     /// Lays the jobs out on a device of `capacity_sectors`. Fails if they do not fit, or do not go
     /// together.
     pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<FioPlan, Problems> {
+        self.plan_on(capacity_sectors, None, seed)
+    }
+
+    /// Like [`plan`](Self::plan), on a device that may have zones.
+    pub fn plan_on(
+        &self,
+        capacity_sectors: u64,
+        zones: Option<&Zones>,
+        seed: u64,
+    ) -> Result<FioPlan, Problems> {
         let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
         let mut layout =
             Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
@@ -74,6 +88,7 @@ impl JobFile {
             (0u32..).zip(&clones).map(|(at, clone)| layout.wanted(at, clone)).collect();
         layout.place(&self.jobs);
         let groups = self.groups(&mut layout);
+        let book = self.zone_book(zones, &mut layout);
         if !layout.problems.is_empty() {
             return Err(Problems { problems: layout.problems });
         }
@@ -108,7 +123,15 @@ impl JobFile {
                 let pass = clone.job.amounts.io_size.map(|amount| amount.of(whole).max(1));
                 let notes = notes[at as usize].clone();
                 let player = Player::new(clone.job, at, &ranges, pass, seed).noting(notes);
-                issuers.push(Box::new(player));
+                let range =
+                    ranges.first().map_or(0..0, |range| range.start..range.start + range.len);
+                issuers.push(match (clone.job.zbd, &book) {
+                    (Some(options), Some(book)) => {
+                        let requests = (clone.job.smallest(), clone.job.random);
+                        Box::new(ZbdPlayer::new(player, book, options, requests, range))
+                    }
+                    _ => Box::new(player),
+                });
             }
             let (ramp, name) = (jobs[0].time.ramp, names.join("+"));
             if ramp > Nanos::ZERO {
@@ -118,6 +141,56 @@ impl JobFile {
             plan.groups.push(Group { measure: true, ramp, issuers });
         }
         Ok(plan)
+    }
+
+    /// What the jobs know of zones; none if no job asks for them.
+    fn zone_book(
+        &self,
+        zones: Option<&Zones>,
+        layout: &mut Layout,
+    ) -> Option<Rc<RefCell<ZoneBook>>> {
+        let capacity = layout.capacity;
+        let mut book = None;
+        for job in &self.jobs {
+            let Some(options) = job.zbd else { continue };
+            let device = job.target.names.as_ref().is_some_and(|names| is_device(&names[0]));
+            if !device {
+                let message = "zonemode=zbd works on a whole device".to_owned();
+                layout.wrong(job, "zonemode", message, "write filename=/dev/zoned");
+                continue;
+            }
+            let (size, holds, conventional) = match zones {
+                Some(zones) => {
+                    let shape = zones.rules().shape;
+                    (shape.size_sectors(), shape.capacity_sectors(), shape.conventional)
+                }
+                None if options.capacity > 0 => (options.size, options.capacity, 0),
+                None => (options.size, options.size, 0),
+            };
+            let wrong_size = zones.is_some() && options.size > 0 && options.size != size;
+            if size == 0 || holds > size || wrong_size {
+                let message = match wrong_size {
+                    true => format!("the zones of the device have {}", Bytes(size * SECTOR_BYTES)),
+                    false => "zones need a size, of at least their capacity".to_owned(),
+                };
+                layout.wrong(
+                    job,
+                    "zonesize",
+                    message,
+                    "leave it out, or write the size of the zones",
+                );
+                continue;
+            }
+            if u64::from(job.largest()) > holds {
+                let message =
+                    format!("requests are larger than a zone, which holds {holds} sectors");
+                layout.wrong(job, "bs", message, "use smaller requests");
+                continue;
+            }
+            let new = || ZoneBook::new((size, holds), conventional, zones, capacity);
+            book.get_or_insert_with(|| Rc::new(RefCell::new(new())));
+        }
+        book
     }
 
     /// Returns the groups of jobs that run together.

@@ -134,11 +134,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.desk.front.as_deref()
     }
 
-    /// The zones, if it has any.
-    pub fn zones(&self) -> Option<&Zones> {
-        self.base.zones.as_deref()
-    }
-
     /// The number of requests in the device.
     pub fn requests_in_flight(&self) -> usize {
         self.base.desk.intake.in_flight()
@@ -457,6 +452,10 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
 
     fn capacity_sectors(&self) -> u64 {
         self.base.capacity_sectors()
+    }
+
+    fn zones(&self) -> Option<&Zones> {
+        self.base.zones.as_deref()
     }
 
     fn queue_of(&self, stream: u32) -> QueueId {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::QueueId;
-use super::zones::ZoneError;
+use super::zones::{ZoneError, Zones};
 use crate::units::{Lba, Nanos, SimTime};
 
 /// The kind of a host command.
@@ -277,6 +277,11 @@ pub trait Host {
 
     /// Number of sectors that the host can address.
     fn capacity_sectors(&self) -> u64;
+
+    /// The zones, if the device has any. Then sectors lie in zones, perhaps with gaps between them.
+    fn zones(&self) -> Option<&Zones> {
+        None
+    }
 
     /// The submission queue for commands of `stream`.
     fn queue_of(&self, stream: u32) -> QueueId {

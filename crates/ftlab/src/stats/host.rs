@@ -101,7 +101,9 @@ impl HostStats {
         let op = &mut self.ops[completion.request.op.row()];
         if completion.outcome.is_carried_out() {
             op.latencies.record(completion.finished - arrived);
-            op.sectors += u64::from(completion.request.sectors);
+            if !completion.request.op.manages_zones() {
+                op.sectors += u64::from(completion.request.sectors);
+            }
             op.parts.add(completion.submitted - arrived, &completion.breakdown);
             op.unreadable += u64::from(completion.outcome == Outcome::Unreadable);
         } else {

@@ -114,7 +114,6 @@ pub struct HostReport {
 
 impl HostReport {
     /// Every operation with its name, in the order in which reports list them.
-    #[must_use]
     pub fn ops(&self) -> impl Iterator<Item = (&'static str, &OpReport)> {
         let common = [
             ("read", &self.read),

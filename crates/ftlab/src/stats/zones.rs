@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::device::{Contents, Device};
+use crate::host::Host;
 use crate::host::zones::{ZoneCounts, ZoneState};
 use crate::scheduler::Probe;
 use crate::units::SECTOR_BYTES;

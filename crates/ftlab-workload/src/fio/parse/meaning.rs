@@ -4,7 +4,7 @@ use ftlab::options::text::{clip, nearest};
 use ftlab::units::{Nanos, SECTOR_BYTES};
 
 use super::super::distribution;
-use super::super::job::{Job, Mix, Service, Sizes};
+use super::super::job::{Job, Mix, Service, Sizes, ZoneMode};
 use super::super::options::{ASYNCHRONOUS, SYNCHRONOUS};
 use super::super::values::{
     Amount, Bad, NumberBase, amount, bad, count, each, each_text, number, per_cent, range, request,
@@ -51,15 +51,22 @@ impl Draft {
             "numjobs" => self.job.clones = narrow(count(value, base, 1, MAX_CLONES)?),
             "zonemode" => {
                 self.zoned = match value {
-                    "none" => false,
-                    "strided" => true,
-                    "zbd" => return bad("the device is not zoned", "use strided or none"),
-                    _ => return unknown(value, &["none", "strided"]),
+                    "none" => ZoneMode::None,
+                    "strided" => ZoneMode::Strided,
+                    "zbd" => ZoneMode::Zbd,
+                    _ => return unknown(value, &["none", "strided", "zbd"]),
                 }
             }
             "zonesize" => self.zone[0] = sectors(value, base)?,
             "zonerange" => self.zone[1] = sectors(value, base)?,
             "zoneskip" => self.zone[2] = sectors(value, base)?,
+            "zonecapacity" => self.zbd.capacity = sectors(value, base)?,
+            "max_open_zones" | "job_max_open_zones" => {
+                let most = narrow(count(value, base, 0, u32::MAX.into())?);
+                let before = self.zbd.max_open;
+                self.zbd.max_open = if before == 0 { most } else { before.min(most.max(1)) };
+            }
+            "read_beyond_wp" => self.zbd.read_beyond = switch(value)?,
             _ => return Ok(false),
         }
         Ok(true)

@@ -11,11 +11,12 @@ mod meaning;
 use super::JobFile;
 use super::job::{
     Amounts, Distribution, Flush, Job, JobTarget, Mix, Modifier, PERCENTILES, Pace, Queue,
-    RandomOrder, Reporting, Service, Sizes, Think, Time, Zones, is_device,
+    RandomOrder, Reporting, Service, Sizes, Think, Time, ZoneMode, Zones, is_device,
 };
 use super::options::{self, OPTIONS, Support, option};
 use super::text::{MAX_JOBS, OptionLine, Section, Surroundings, sections};
 use super::values::{Amount, Bad, NumberBase, bad, switch};
+use super::zbd::ZbdOptions;
 
 /// The most problems of a file that are reported.
 pub(super) const MOST_PROBLEMS: usize = 500;
@@ -99,7 +100,8 @@ struct Draft {
     depth: u32,
     low: Option<u32>,
     complete_min: u32,
-    zoned: bool,
+    zoned: ZoneMode,
+    zbd: ZbdOptions,
     zone: [u64; 3],
     rate_iops: [Option<u64>; 3],
     think: Option<Nanos>,
@@ -147,6 +149,7 @@ impl Draft {
                 loops: 1,
             },
             zones: None,
+            zbd: None,
             clones: 1,
             queue: Queue { depth: 1, refill_at: 0 },
             time: Time {
@@ -180,7 +183,8 @@ impl Draft {
             depth: 1,
             low: None,
             complete_min: 1,
-            zoned: false,
+            zoned: ZoneMode::None,
+            zbd: ZbdOptions::default(),
             zone: [0; 3],
             rate_iops: [None; 3],
             think: None,
@@ -321,7 +325,10 @@ impl Draft {
             at_issue: self.think_at_issue,
             every_time: self.think_io_time,
         });
-        if self.zoned {
+        if self.zoned == ZoneMode::Zbd {
+            job.zbd = Some(ZbdOptions { size: self.zone[0], ..self.zbd });
+        }
+        if self.zoned == ZoneMode::Strided {
             let [size, range, skip] = self.zone;
             if size == 0 {
                 wrong("zonesize", "strided zones without a size", "give zonesize");

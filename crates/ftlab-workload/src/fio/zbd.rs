@@ -1,0 +1,336 @@
+//! `zonemode=zbd`: bends the requests of a clone to the rules of zones, as fio's zbd.c does.
+//!
+//! - A write goes to the write pointer of the zone that it was drawn for. If that zone is full it is reset before; a sequential
+//!   job goes on to the next zone instead, unless it begins the zone anew.
+//! - A zone whose rest is too short for a request is finished. A request shrinks to the rest if fio's smallest size fits.
+//! - With `max_open_zones`, a write to a further zone goes to an open one.
+//! - A read moves below the write pointer of its zone, or to the next zone with data. With `read_beyond_wp` it stays.
+//! - A trim resets its zone.
+//!
+//! All jobs on a device share what is known of its zones. On a device without zones they are only kept in mind, and nothing is
+//! reset. Departures: fio waits for its resets one by one, as here, but holds up all other writes to the zone by a lock; here
+//! they look again after [`LOOK_AGAIN`]. Which open zone a write goes to follows from its own zone, where fio takes a neighbour.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ftlab::host::Op;
+use ftlab::host::zones::{Zone, Zones};
+use ftlab::units::{Lba, Nanos, SimTime};
+
+use crate::replay::{Arrival, Issuer, Turn};
+
+/// How long a clone waits for a zone that another one resets.
+const LOOK_AGAIN: Nanos = Nanos(10_000);
+
+/// What a job asks for. Sizes are in sectors; zero means what the device has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct ZbdOptions {
+    pub size: u64,
+    pub capacity: u64,
+    pub max_open: u32,
+    pub read_beyond: bool,
+}
+
+/// A zone as the jobs know it.
+#[derive(Clone, Copy, Debug, Default)]
+struct KnownZone {
+    /// Sectors written, from its start.
+    pointer: u64,
+    open: bool,
+    /// Somebody resets or finishes it.
+    busy: bool,
+}
+
+/// The zones of a device, shared by all clones.
+#[derive(Debug)]
+pub(super) struct ZoneBook {
+    size: u64,
+    capacity: u64,
+    conventional: u64,
+    /// Whether the device has zones, which have to be reset.
+    real: bool,
+    zones: Vec<KnownZone>,
+    open: u32,
+}
+
+impl ZoneBook {
+    /// Zones of `size` sectors that hold `capacity`: those of the device as they are, or empty ones.
+    pub fn new(
+        (size, capacity): (u64, u64),
+        conventional: u32,
+        real: Option<&Zones>,
+        sectors: u64,
+    ) -> ZoneBook {
+        let known = |zone: &Zone| KnownZone {
+            pointer: if zone.state.is_active() || zone.written == 0 {
+                zone.write_pointer
+            } else {
+                capacity
+            },
+            open: zone.state.is_open(),
+            busy: false,
+        };
+        let zones: Vec<KnownZone> = match real {
+            Some(real) => real.all().iter().map(known).collect(),
+            None => vec![KnownZone::default(); (sectors / size) as usize],
+        };
+        let open = zones.iter().filter(|zone| zone.open).count() as u32;
+        let conventional = conventional.into();
+        ZoneBook { size, capacity, conventional, real: real.is_some(), zones, open }
+    }
+
+    fn close(&mut self, zone: usize) {
+        if std::mem::take(&mut self.zones[zone].open) {
+            self.open -= 1;
+        }
+    }
+}
+
+/// A clone that keeps to the rules of zones.
+pub(super) struct ZbdPlayer<P> {
+    inner: P,
+    book: Rc<RefCell<ZoneBook>>,
+    options: ZbdOptions,
+    /// The smallest request, in sectors.
+    smallest: u64,
+    random: bool,
+    /// The range of the job, in zones.
+    range: std::ops::Range<usize>,
+    /// A request that waits until a zone is reset or finished.
+    held: Option<Arrival>,
+    /// The zone that is being reset or finished.
+    managing: Option<usize>,
+    /// A zone whose rest is too short for a request.
+    to_finish: Option<usize>,
+    finishing: bool,
+    stream: u32,
+    /// Requests in the device. As in fio, a zone is reset or finished only when there are none.
+    in_flight: u32,
+}
+
+/// What becomes of a request.
+enum Bent {
+    Submit(Arrival),
+    /// This command comes first, for this zone.
+    First(Op, usize),
+    /// Another clone works on its zone.
+    Later,
+    /// There is nothing to read.
+    Nothing,
+}
+
+impl<P: Issuer> ZbdPlayer<P> {
+    /// `sectors` is the job's range.
+    pub fn new(
+        inner: P,
+        book: &Rc<RefCell<ZoneBook>>,
+        options: ZbdOptions,
+        (smallest, random): (u32, bool),
+        sectors: std::ops::Range<u64>,
+    ) -> ZbdPlayer<P> {
+        let size = book.borrow().size;
+        let range = (sectors.start / size) as usize..(sectors.end / size) as usize;
+        let book = Rc::clone(book);
+        let smallest = smallest.into();
+        ZbdPlayer {
+            inner,
+            book,
+            options,
+            smallest,
+            random,
+            range,
+            held: None,
+            managing: None,
+            to_finish: None,
+            finishing: false,
+            stream: 0,
+            in_flight: 0,
+        }
+    }
+
+    fn bend(&mut self, arrival: Arrival) -> Bent {
+        let book = self.book.borrow();
+        let zone = (arrival.lba.0 / book.size) as usize;
+        if arrival.op == Op::Flush || (zone as u64) < book.conventional || zone >= book.zones.len()
+        {
+            return Bent::Submit(arrival);
+        }
+        drop(book);
+        match arrival.op {
+            Op::Read => self.bend_read(arrival, zone),
+            Op::Trim => match self.book.borrow().zones[zone].busy {
+                true => Bent::Later,
+                false => Bent::First(Op::ZoneReset, zone),
+            },
+            _ => self.bend_write(arrival, zone),
+        }
+    }
+
+    fn bend_read(&self, arrival: Arrival, zone: usize) -> Bent {
+        let book = self.book.borrow();
+        let sectors = u64::from(arrival.sectors);
+        let within = arrival.lba.0 % book.size;
+        if self.options.read_beyond {
+            return match within + sectors <= book.capacity {
+                true => Bent::Submit(arrival),
+                false => Bent::Submit(Arrival { lba: Lba(zone as u64 * book.size), ..arrival }),
+            };
+        }
+        let has_data = |&zone: &usize| book.zones[zone].pointer >= self.smallest;
+        let after = (zone..self.range.end).find(has_data);
+        let Some(found) = after.or_else(|| (self.range.start..zone).rev().find(has_data)) else {
+            return Bent::Nothing;
+        };
+        let data = book.zones[found].pointer;
+        let sectors = sectors.min(data / self.smallest * self.smallest);
+        let room = data - sectors;
+        let offset = if within <= room { within } else { within % (room + 1) };
+        let offset = offset / self.smallest * self.smallest;
+        let lba = Lba(found as u64 * book.size + offset);
+        Bent::Submit(Arrival { lba, sectors: sectors as u32, ..arrival })
+    }
+
+    fn bend_write(&mut self, arrival: Arrival, drawn: usize) -> Bent {
+        let mut book = self.book.borrow_mut();
+        let begins = arrival.lba.0.is_multiple_of(book.size);
+        let mut zone = self.allowed(&book, drawn);
+        let smallest = self.smallest;
+        let is_full =
+            |book: &ZoneBook, zone: usize| book.zones[zone].pointer + smallest > book.capacity;
+        if !self.random && !begins && is_full(&book, zone) {
+            let next = (zone + 1..self.range.end).chain(self.range.clone());
+            zone = next.into_iter().find(|&zone| !is_full(&book, zone)).unwrap_or(zone);
+            zone = self.allowed(&book, zone);
+        }
+        if book.zones[zone].busy {
+            return Bent::Later;
+        }
+        if is_full(&book, zone)
+            || !self.random && begins && zone == drawn && book.zones[zone].pointer > 0
+        {
+            return Bent::First(Op::ZoneReset, zone);
+        }
+        let at = book.zones[zone];
+        let room = (book.capacity - at.pointer) / self.smallest * self.smallest;
+        let sectors = u64::from(arrival.sectors).min(room);
+        if !at.open {
+            book.open += 1;
+        }
+        book.zones[zone] = KnownZone { pointer: at.pointer + sectors, open: true, busy: false };
+        if is_full(&book, zone) {
+            book.close(zone);
+            let is_short = book.real && book.zones[zone].pointer < book.capacity;
+            self.to_finish = is_short.then_some(zone);
+        }
+        let lba = Lba(zone as u64 * book.size + at.pointer);
+        Bent::Submit(Arrival { lba, sectors: sectors as u32, ..arrival })
+    }
+
+    /// The zone itself if it may be written, otherwise an open one.
+    fn allowed(&self, book: &ZoneBook, zone: usize) -> usize {
+        let most = self.options.max_open;
+        if most == 0 || book.zones[zone].open || book.open < most {
+            return zone;
+        }
+        let open: Vec<usize> = self.range.clone().filter(|&at| book.zones[at].open).collect();
+        match open.len() {
+            0 => zone,
+            count => open[zone % count],
+        }
+    }
+
+    /// Begins a command for a zone, before the request that needs it.
+    fn manage(&mut self, op: Op, zone: usize, for_request: Arrival) -> Turn {
+        let mut book = self.book.borrow_mut();
+        self.held = (for_request.op != Op::Trim).then_some(for_request);
+        book.close(zone);
+        book.zones[zone].pointer = 0;
+        if !book.real {
+            drop(book);
+            return match self.held.take() {
+                Some(held) => self.submit(held),
+                None => Turn::Submit(for_request),
+            };
+        }
+        book.zones[zone].busy = true;
+        self.managing = Some(zone);
+        let lba = Lba(zone as u64 * book.size);
+        Turn::Submit(Arrival { op, lba, sectors: book.size as u32, fua: false, ..for_request })
+    }
+
+    fn submit(&mut self, arrival: Arrival) -> Turn {
+        match self.bend(arrival) {
+            Bent::Submit(arrival) => Turn::Submit(arrival),
+            Bent::First(..) if self.in_flight > 0 => {
+                self.held = Some(arrival);
+                Turn::Wait
+            }
+            Bent::First(op, zone) => self.manage(op, zone, arrival),
+            Bent::Later => {
+                self.held = Some(arrival);
+                Turn::Wait
+            }
+            Bent::Nothing => {
+                // As in fio, the job ends when there is nothing to read.
+                self.inner.stop();
+                self.inner.completed(arrival.op, Nanos::ZERO);
+                Turn::Wait
+            }
+        }
+    }
+}
+
+impl<P: Issuer> Issuer for ZbdPlayer<P> {
+    fn turn(&mut self, now: Nanos) -> Turn {
+        if self.managing.is_some() || self.to_finish.is_some() && self.in_flight > 0 {
+            return Turn::Wait;
+        }
+        if let Some(zone) = self.to_finish.take() {
+            let mut book = self.book.borrow_mut();
+            book.zones[zone].busy = true;
+            self.managing = Some(zone);
+            self.finishing = true;
+            let (size, at) = (book.size, SimTime::ZERO);
+            let (op, lba) = (Op::ZoneFinish, Lba(zone as u64 * size));
+            let sectors = size as u32;
+            return Turn::Submit(Arrival { at, op, lba, sectors, stream: self.stream, fua: false });
+        }
+        let arrival = match self.held.take() {
+            Some(held) => held,
+            None => match self.inner.turn(now) {
+                Turn::Submit(arrival) => {
+                    self.stream = arrival.stream;
+                    arrival
+                }
+                other => return other,
+            },
+        };
+        let turn = self.submit(arrival);
+        self.in_flight += u32::from(matches!(turn, Turn::Submit(_)) && self.managing.is_none());
+        match turn {
+            Turn::Wait if self.in_flight > 0 => Turn::Wait,
+            Turn::Wait if self.held.is_some() => Turn::Until(Nanos(now.0 + LOOK_AGAIN.0)),
+            Turn::Wait => self.inner.turn(now),
+            turn => turn,
+        }
+    }
+
+    fn completed(&mut self, op: Op, now: Nanos) {
+        if !op.manages_zones() {
+            self.in_flight -= 1;
+            return self.inner.completed(op, now);
+        }
+        if let Some(zone) = self.managing.take() {
+            self.book.borrow_mut().zones[zone].busy = false;
+        }
+        if !std::mem::take(&mut self.finishing) && self.held.is_none() {
+            // The reset was the request itself.
+            self.inner.completed(Op::Trim, now);
+        }
+    }
+
+    fn stop(&mut self) {
+        self.inner.stop();
+    }
+}
