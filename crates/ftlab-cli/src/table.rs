@@ -135,7 +135,7 @@ pub fn or_none<T>(value: Option<T>, text: impl Fn(T) -> String) -> String {
 
 /// Returns the operations that occur.
 fn ops(report: &Report) -> impl Iterator<Item = (&'static str, &OpReport)> {
-    report.host.ops().into_iter().filter(|(_, op)| op.requests > 0)
+    report.host.ops().filter(|(_, op)| op.requests > 0)
 }
 
 fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -149,7 +149,7 @@ fn host(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let heads = wrong.iter().map(|(head, _)| *head);
     let heads = ["Host", "requests", "IOPS", "MB/s", "moved"].into_iter().chain(heads);
     let mut table = table(&heads.collect::<Vec<_>>());
-    let tried = host.ops().into_iter().filter(|(_, op)| op.requests + op.refused_requests > 0);
+    let tried = host.ops().filter(|(_, op)| op.requests + op.refused_requests > 0);
     for (name, op) in tried {
         let cells = [
             name.to_owned(),

@@ -11,11 +11,11 @@ use ftlab::host::zones::Zones;
 use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
 
 use super::JobFile;
-use super::job::{Job, READ, is_device};
+use super::job::{Job, Mix, READ, is_device};
 use super::player::{Player, Range};
 use super::report::{FioTally, Notes};
 use super::values::Amount;
-use super::zbd::{ZbdPlayer, ZoneBook};
+use super::zbd::{ZbdPlayer, ZbdShape, ZoneBook};
 use crate::replay::{Arrival, Group, Issuer, Turn};
 
 /// The alignment of files, so that no page contains parts of two files.
@@ -127,8 +127,12 @@ impl JobFile {
                     ranges.first().map_or(0..0, |range| range.start..range.start + range.len);
                 issuers.push(match (clone.job.zbd, &book) {
                     (Some(options), Some(book)) => {
-                        let requests = (clone.job.smallest(), clone.job.random);
-                        Box::new(ZbdPlayer::new(player, book, options, requests, range))
+                        let shape = ZbdShape {
+                            smallest: clone.job.smallest(),
+                            random: clone.job.random,
+                            mixes: matches!(clone.job.mix, Mix::Mixed(_)),
+                        };
+                        Box::new(ZbdPlayer::new(player, book, options, shape, range))
                     }
                     _ => Box::new(player),
                 });

@@ -1,7 +1,7 @@
 //! `zonemode=zbd`: bends the requests of a clone to the rules of zones, as fio's zbd.c does.
 //!
-//! - A write goes to the write pointer of the zone that it was drawn for. If that zone is full it is reset before; a sequential
-//!   job goes on to the next zone instead, unless it begins the zone anew.
+//! - A random write goes to the write pointer of the zone that it was drawn for. If that zone is full it is reset before.
+//! - A sequential job fills one zone after the other, and resets those that are full when it comes to them.
 //! - A zone whose rest is too short for a request is finished. A request shrinks to the rest if fio's smallest size fits.
 //! - With `max_open_zones`, a write to a further zone goes to an open one.
 //! - A read moves below the write pointer of its zone, or to the next zone with data. With `read_beyond_wp` it stays.
@@ -87,6 +87,16 @@ impl ZoneBook {
     }
 }
 
+/// The shape of a job.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ZbdShape {
+    /// The smallest request, in sectors.
+    pub smallest: u32,
+    pub random: bool,
+    /// Whether it reads and writes.
+    pub mixes: bool,
+}
+
 /// A clone that keeps to the rules of zones.
 pub(super) struct ZbdPlayer<P> {
     inner: P,
@@ -104,6 +114,12 @@ pub(super) struct ZbdPlayer<P> {
     /// A zone whose rest is too short for a request.
     to_finish: Option<usize>,
     finishing: bool,
+    /// Whether the job reads and writes, and whether it has written.
+    mixes: bool,
+    has_written: bool,
+    /// Of a sequential job: the zone that it writes, and whether it has not written there yet.
+    cursor: usize,
+    begins: bool,
     stream: u32,
     /// Requests in the device. As in fio, a zone is reset or finished only when there are none.
     in_flight: u32,
@@ -126,13 +142,13 @@ impl<P: Issuer> ZbdPlayer<P> {
         inner: P,
         book: &Rc<RefCell<ZoneBook>>,
         options: ZbdOptions,
-        (smallest, random): (u32, bool),
+        shape: ZbdShape,
         sectors: std::ops::Range<u64>,
     ) -> ZbdPlayer<P> {
         let size = book.borrow().size;
         let range = (sectors.start / size) as usize..(sectors.end / size) as usize;
         let book = Rc::clone(book);
-        let smallest = smallest.into();
+        let (smallest, cursor, random) = (shape.smallest.into(), range.start, shape.random);
         ZbdPlayer {
             inner,
             book,
@@ -144,12 +160,22 @@ impl<P: Issuer> ZbdPlayer<P> {
             managing: None,
             to_finish: None,
             finishing: false,
+            mixes: shape.mixes,
+            has_written: false,
+            cursor,
+            begins: true,
             stream: 0,
             in_flight: 0,
         }
     }
 
     fn bend(&mut self, arrival: Arrival) -> Bent {
+        let mut arrival = arrival;
+        if arrival.op == Op::Read && self.mixes && !self.options.read_beyond && !self.has_written {
+            // As in fio, a job that reads and writes begins with a write: there may be nothing to read.
+            arrival.op = Op::Write;
+        }
+        self.has_written |= arrival.op == Op::Write;
         let book = self.book.borrow();
         let zone = (arrival.lba.0 / book.size) as usize;
         if arrival.op == Op::Flush || (zone as u64) < book.conventional || zone >= book.zones.len()
@@ -193,24 +219,26 @@ impl<P: Issuer> ZbdPlayer<P> {
 
     fn bend_write(&mut self, arrival: Arrival, drawn: usize) -> Bent {
         let mut book = self.book.borrow_mut();
-        let begins = arrival.lba.0.is_multiple_of(book.size);
-        let mut zone = self.allowed(&book, drawn);
         let smallest = self.smallest;
         let is_full =
             |book: &ZoneBook, zone: usize| book.zones[zone].pointer + smallest > book.capacity;
-        if !self.random && !begins && is_full(&book, zone) {
-            let next = (zone + 1..self.range.end).chain(self.range.clone());
-            zone = next.into_iter().find(|&zone| !is_full(&book, zone)).unwrap_or(zone);
-            zone = self.allowed(&book, zone);
+        if !self.random {
+            if arrival.lba.0 == self.range.start as u64 * book.size {
+                (self.cursor, self.begins) = (self.range.start, true);
+            } else if is_full(&book, self.cursor) && !self.begins {
+                let next = self.cursor + 1;
+                self.cursor = if next < self.range.end { next } else { self.range.start };
+                self.begins = true;
+            }
         }
+        let zone = self.allowed(&book, if self.random { drawn } else { self.cursor });
         if book.zones[zone].busy {
             return Bent::Later;
         }
-        if is_full(&book, zone)
-            || !self.random && begins && zone == drawn && book.zones[zone].pointer > 0
-        {
+        if is_full(&book, zone) {
             return Bent::First(Op::ZoneReset, zone);
         }
+        self.begins = false;
         let at = book.zones[zone];
         let room = (book.capacity - at.pointer) / self.smallest * self.smallest;
         let sectors = u64::from(arrival.sectors).min(room);

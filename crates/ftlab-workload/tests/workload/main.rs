@@ -5,6 +5,7 @@ mod every_key;
 mod example_trace;
 mod fio_jobs;
 mod fio_places;
+mod fio_zones;
 mod generate_file;
 mod generate_load;
 mod hit_ratios;
