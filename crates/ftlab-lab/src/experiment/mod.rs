@@ -22,6 +22,7 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup};
+use ftlab::host::zones::Zones;
 use ftlab::host::{Host, Op};
 use ftlab::scheduler::Probe;
 use ftlab::stats::{
@@ -331,7 +332,10 @@ impl Experiment {
             complete,
             ftlab_version: env!("CARGO_PKG_VERSION").to_owned(),
             report,
-            device: DeviceDocument::new(config, ssd.capacity_sectors()),
+            device: DeviceDocument::new(
+                config,
+                ssd.zones().map_or(ssd.capacity_sectors(), Zones::data_sectors),
+            ),
             seed,
             load: outcome.load,
             accesses: recording.accesses.as_ref().map(Accesses::report),

@@ -64,7 +64,7 @@ impl ResultDocument {
 pub struct DeviceDocument {
     /// The name of the device.
     pub name: String,
-    /// The bytes that the host can address.
+    /// The bytes that the host can write.
     pub capacity_bytes: u64,
     /// BLAKE3 of the configuration's canonical text.
     pub config_blake3: String,

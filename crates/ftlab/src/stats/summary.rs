@@ -27,6 +27,7 @@ use crate::counters::By;
 use crate::device::{Contents, Device};
 use crate::ftl::Blocks;
 use crate::ftl::gc::Purpose;
+use crate::host::zones::Zones;
 use crate::host::{Host, Op};
 use crate::scheduler::{Kind, Origin, Probe};
 use crate::units::{Nanos, SECTOR_BYTES};
@@ -93,7 +94,8 @@ pub(super) fn build<P: Probe, C: Contents>(
         phases: phases.iter().map(|phase| phase_summary(phase, page_bytes)).collect(),
         notes: Vec::new(),
     };
-    let capacity_bytes = device.capacity_sectors() * SECTOR_BYTES;
+    let sectors = device.zones().map_or(device.capacity_sectors(), Zones::data_sectors);
+    let capacity_bytes = sectors * SECTOR_BYTES;
     report.notes = notes::collect(&report, (&host, &counters), capacity_bytes, circumstances);
     report
 }

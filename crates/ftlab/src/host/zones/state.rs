@@ -192,6 +192,12 @@ impl Zones {
         u64::from(self.rules.shape.count) * self.rules.shape.size_sectors()
     }
 
+    /// Sectors that all zones hold.
+    #[must_use]
+    pub fn data_sectors(&self) -> u64 {
+        u64::from(self.rules.shape.count) * self.rules.shape.capacity_sectors()
+    }
+
     /// Whether there are changes that the FTL does not know yet.
     #[inline]
     #[must_use]
