@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::QueueId;
-use super::zones::{ZoneError, Zones};
+use super::zones::ZoneError;
 use crate::units::{Lba, Nanos, SimTime};
 
 /// The kind of a host command.
@@ -254,63 +254,5 @@ impl Completion {
     #[must_use]
     pub fn latency(&self) -> Nanos {
         self.finished - self.submitted
-    }
-}
-
-/// Why [`Host::advance_until`] returned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advanced {
-    /// At least one request finished now; its completion was appended.
-    Completed,
-    /// The limit was reached, and no request finished before.
-    Reached,
-    /// Nothing is left to do, before the limit or after it: there is neither a request nor background
-    /// work. The clock is at the last event, or at the limit if that is finite.
-    Idle,
-}
-
-/// The whole interface between a front end and a device. Replay, command line, Python and block device
-/// use it and differ only in who owns the clock.
-pub trait Host {
-    /// The current time.
-    fn now(&self) -> SimTime;
-
-    /// Number of sectors that the host can address.
-    fn capacity_sectors(&self) -> u64;
-
-    /// The zones, if the device has any. Then sectors lie in zones, perhaps with gaps between them.
-    fn zones(&self) -> Option<&Zones> {
-        None
-    }
-
-    /// The submission queue for commands of `stream`.
-    fn queue_of(&self, stream: u32) -> QueueId {
-        let _ = stream;
-        QueueId::default()
-    }
-
-    /// Whether the host may submit one more command to `queue`.
-    fn has_room(&self, queue: QueueId) -> bool {
-        let _ = queue;
-        true
-    }
-
-    /// Submits a command at time `at`.
-    ///
-    /// `at` must not be before [`now`](Self::now), and the device must have been advanced so far that
-    /// nothing is due in it before `at` (submitting at the current time is always allowed). Events due
-    /// at the same time come after the command. Its queue must have [room](Self::has_room). The range
-    /// must lie within the capacity and contain at least one sector, unless it is a flush. Panics
-    /// otherwise: front ends validate external input.
-    fn submit(&mut self, at: SimTime, request: Request);
-
-    /// Runs the device until something completes or `limit` is reached, whichever comes first. Events
-    /// at `limit` itself are run. Completions are appended to `done`.
-    fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced;
-
-    /// Announces that `request` will be submitted soon, so that the tables it needs can be brought into
-    /// the processor's caches. Has no observable effect.
-    fn expect(&self, request: &Request) {
-        let _ = request;
     }
 }
