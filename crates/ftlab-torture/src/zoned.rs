@@ -171,10 +171,15 @@ pub fn request<P: Probe, C: Contents>(of: Request, device: &Device<P, C>) -> Req
     addressed(Request { op, lba: Lba(range.start), sectors, ..of }, Some(zones))
 }
 
-/// Whether a command may end so on a device with zones: others took the places for open or active zones before it was fetched.
+/// Whether a command may end so on a device with zones: others took the places for open or active zones before it was fetched,
+/// or the device takes no more writes.
 #[must_use]
-pub fn may_be(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Zone(ZoneError::TooManyActive | ZoneError::TooManyOpen))
+pub fn may_be(outcome: Outcome, refuses: bool) -> bool {
+    match outcome {
+        Outcome::Zone(ZoneError::TooManyActive | ZoneError::TooManyOpen) => true,
+        Outcome::Zone(ZoneError::ReadOnly | ZoneError::InvalidTransition) => refuses,
+        _ => false,
+    }
 }
 
 /// The addresses of completions, and of what they found, as the host knows them.

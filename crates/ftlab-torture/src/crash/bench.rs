@@ -322,7 +322,7 @@ impl Bench {
             Outcome::Done => self.tally.commands += 1,
             Outcome::ReadOnly if self.refuses() => {}
             Outcome::Unreadable if self.may_lose => self.tally.unreadable += 1,
-            outcome if zoned::may_be(outcome) => {}
+            outcome if zoned::may_be(outcome, self.refuses()) => {}
             Outcome::ReadOnly | Outcome::Unreadable | Outcome::Zone(_) => {
                 return Err(format!("nothing may be lost, and a command failed: {completion:?}"));
             }

@@ -332,7 +332,11 @@ impl Bench {
         if completion.outcome == Outcome::Unreadable && !self.may_lose {
             return Err(format!("a read was lost though nothing may be: {completion:?}"));
         }
-        if matches!(completion.outcome, Outcome::Zone(_)) && !zoned::may_be(completion.outcome) {
+        let refuses =
+            self.device.end_of_life().is_some() || !self.device.ftl().dead_dies().is_empty();
+        if matches!(completion.outcome, Outcome::Zone(_))
+            && !zoned::may_be(completion.outcome, refuses)
+        {
             return Err(format!("a command that keeps to the rules fails: {completion:?}"));
         }
         self.zones.ended(completion.request.tag);

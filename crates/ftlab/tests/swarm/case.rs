@@ -35,7 +35,8 @@ fn of_the_flash(path: &str) -> bool {
         "ftl.slc_cache.policy",
         "ftl.slc_cache.blocks",
     ];
-    const SEAMS: [&str; 4] = ["ftl.mapping", "ftl.placement", "ftl.parity", "ftl.superblock"];
+    const SEAMS: [&str; 5] =
+        ["ftl.mapping", "ftl.placement", "ftl.parity", "ftl.superblock", "host.zones"];
     SHAPE.contains(&path) || SEAMS.iter().any(|seam| path.starts_with(seam))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::{Writes, end_of_life, merge};
+use crate::device::write::{Writes, end_of_life, merge, zones};
 use crate::engine::skills;
 use crate::ftl::service::Signals;
 use crate::host::Request;
@@ -65,7 +65,10 @@ impl Writes {
         let Some(journal) = on.services.journal.as_deref_mut() else { return };
         for trim in journal.take_noted() {
             let request = *on.desk.intake.get(trim).request();
-            self.submit_trim(&request, on);
+            match zones::may_reset(&request, on) {
+                true => self.submit_trim(&request, on),
+                false => on.desk.intake.refuse(trim),
+            }
             on.settle::<{ skills::ALL }>(trim, &spent);
         }
         if let Some(journal) = on.services.journal.as_deref_mut() {

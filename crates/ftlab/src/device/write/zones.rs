@@ -61,6 +61,15 @@ pub(in crate::device) fn start_zoned(
     }
 }
 
+/// Whether a deallocation that was admitted may still take effect: its zone may have become read-only meanwhile.
+pub(in crate::device) fn may_reset(
+    request: &Request,
+    on: &Base<impl Probe, impl Contents>,
+) -> bool {
+    let zones = on.zones.as_ref().filter(|_| request.op == Op::ZoneReset);
+    zones.is_none_or(|zones| zones.may_reset(request))
+}
+
 /// A reset takes effect: returns the deallocation of each zone that it empties.
 pub(in crate::device) fn reset(
     request: &Request,

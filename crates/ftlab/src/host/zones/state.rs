@@ -558,6 +558,16 @@ impl Zones {
         Ok(self.without_gaps(request.lba))
     }
 
+    /// Whether an admitted reset may take effect: not if it is for one zone that takes no more writes now.
+    #[must_use]
+    pub fn may_reset(&self, request: &Request) -> bool {
+        let shape = self.rules.shape;
+        let zone = (request.lba.0 / shape.capacity_sectors()) as usize;
+        let is_one = u64::from(request.sectors) <= shape.size_sectors();
+        let state = self.zones[zone].state;
+        !(is_one && matches!(state, ZoneState::ReadOnly | ZoneState::Offline))
+    }
+
     /// A reset takes effect on the zones that it covers. `request` has no gaps in its address. Returns them.
     pub fn reset(&mut self, request: &Request) -> Vec<u32> {
         let (size, capacity) =
