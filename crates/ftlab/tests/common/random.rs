@@ -212,13 +212,20 @@ fn multi_plane() -> impl Strategy<Value = Text> {
     prop_oneof![Just(Text::new()), rows]
 }
 
+/// The streams policies that a conventional device may have: these loads don't keep to the rules of zones.
+fn streams() -> Vec<&'static str> {
+    let mut all = policies("ftl.streams.policy");
+    all.retain(|&policy| policy != "zoned");
+    all
+}
+
 /// A device whose parts may not fit together ([`mended`]).
 pub fn drawn() -> impl Strategy<Value = Spec> {
     let chosen = (
         select(policies("scheduler.policy")),
         select(policies("ftl.placement.policy")),
         select(policies("ftl.gc.victim")),
-        (select(policies("ftl.streams.policy")), 0u32..=3),
+        (select(streams()), 0u32..=3),
         (select(policies("nand.timing.policy")), regulating::cost()),
     );
     let dram = (buffer(), option::of(reads()));

@@ -10,6 +10,7 @@
 
 mod error;
 mod kept;
+mod manage;
 mod options;
 mod state;
 mod window;

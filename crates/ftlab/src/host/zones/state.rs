@@ -127,13 +127,13 @@ pub enum ZoneChange {
 /// All zones of a device.
 #[derive(Clone, Debug)]
 pub struct Zones {
-    rules: ZoneRules,
-    zones: Vec<Zone>,
+    pub(super) rules: ZoneRules,
+    pub(super) zones: Vec<Zone>,
     open: u32,
     active: u32,
-    windows: u32,
+    pub(super) windows: u32,
     openings: u64,
-    counts: ZoneCounts,
+    pub(super) counts: ZoneCounts,
     /// Changes that the FTL does not know yet.
     changes: Vec<ZoneChange>,
 }
@@ -266,7 +266,7 @@ impl Zones {
     ///
     /// # Errors
     /// It does not begin with a zone.
-    fn covered(&self, request: &Request) -> Result<std::ops::Range<u32>, ZoneError> {
+    pub(super) fn covered(&self, request: &Request) -> Result<std::ops::Range<u32>, ZoneError> {
         let size = self.rules.shape.size_sectors();
         let first = request.lba.0 / size;
         if !request.lba.0.is_multiple_of(size) {
@@ -424,7 +424,7 @@ impl Zones {
     }
 
     /// Makes room for one more open zone. Closes the zone that was opened implicitly first, if necessary.
-    fn make_room_for(&mut self, zone: u32) -> Result<(), ZoneError> {
+    pub(super) fn make_room_for(&mut self, zone: u32) -> Result<(), ZoneError> {
         let is_active = self.zones[zone as usize].state.is_active();
         if !is_active && self.active >= self.rules.max_active {
             return Err(ZoneError::TooManyActive);
@@ -441,7 +441,7 @@ impl Zones {
     }
 
     /// Changes the state of a zone, and everything that depends on it.
-    fn becomes(&mut self, zone: u32, state: ZoneState) {
+    pub(super) fn becomes(&mut self, zone: u32, state: ZoneState) {
         let at = &mut self.zones[zone as usize];
         let before = std::mem::replace(&mut at.state, state);
         self.open = self.open - u32::from(before.is_open()) + u32::from(state.is_open());
@@ -454,91 +454,6 @@ impl Zones {
             (false, true) => self.changes.push(ZoneChange::Begins(zone)),
             (true, false) => self.changes.push(ZoneChange::Ends(zone)),
             _ => {}
-        }
-    }
-
-    /// Opens, closes, finishes or takes out of service what a command covers.
-    fn manage(&mut self, request: &Request) -> Result<Lba, ZoneError> {
-        let mut covered = self.covered(request)?;
-        if covered.len() == 1 {
-            self.manage_one(request.op, covered.start)?;
-        } else {
-            // Select All.
-            covered.start = covered.start.max(self.rules.shape.conventional);
-            covered.for_each(|zone| {
-                if suits_all(request.op, self.zones[zone as usize].state) {
-                    // A zone for which there is no room stays as it is.
-                    let _ = self.manage_one(request.op, zone);
-                }
-            });
-        }
-        Ok(self.without_gaps(request.lba))
-    }
-
-    fn manage_one(&mut self, op: Op, zone: u32) -> Result<(), ZoneError> {
-        if self.is_conventional(zone) {
-            return Err(ZoneError::InvalidField);
-        }
-        match op {
-            Op::ZoneOpen => self.open(zone),
-            Op::ZoneClose => self.close(zone),
-            Op::ZoneFinish => self.finish(zone),
-            _ => self.take_offline(zone),
-        }
-    }
-
-    fn open(&mut self, zone: u32) -> Result<(), ZoneError> {
-        let at = self.zones[zone as usize];
-        match at.state {
-            ZoneState::ExplicitlyOpen => return Ok(()),
-            ZoneState::ImplicitlyOpen => {}
-            ZoneState::Empty | ZoneState::Closed => self.make_room_for(zone)?,
-            _ => return Err(ZoneError::InvalidTransition),
-        }
-        if at.state == ZoneState::Empty
-            && self.rules.window.is_some_and(|window| self.windows < window.most)
-        {
-            self.zones[zone as usize].has_window = true;
-            self.windows += 1;
-        }
-        self.counts.opened += 1;
-        self.becomes(zone, ZoneState::ExplicitlyOpen);
-        Ok(())
-    }
-
-    fn close(&mut self, zone: u32) -> Result<(), ZoneError> {
-        match self.zones[zone as usize].state {
-            ZoneState::Closed => Ok(()),
-            state if state.is_open() => {
-                self.becomes(zone, ZoneState::Closed);
-                Ok(())
-            }
-            _ => Err(ZoneError::InvalidTransition),
-        }
-    }
-
-    fn finish(&mut self, zone: u32) -> Result<(), ZoneError> {
-        let at = self.zones[zone as usize];
-        match at.state {
-            ZoneState::Full => return Ok(()),
-            ZoneState::ReadOnly | ZoneState::Offline => return Err(ZoneError::InvalidTransition),
-            _ => {}
-        }
-        let capacity = self.rules.shape.capacity_sectors();
-        self.counts.finished += 1;
-        self.counts.unwritten += capacity - at.written;
-        self.zones[zone as usize].write_pointer = capacity;
-        self.becomes(zone, ZoneState::Full);
-        Ok(())
-    }
-
-    fn take_offline(&mut self, zone: u32) -> Result<(), ZoneError> {
-        match self.zones[zone as usize].state {
-            ZoneState::ReadOnly => {
-                self.becomes(zone, ZoneState::Offline);
-                Ok(())
-            }
-            _ => Err(ZoneError::InvalidTransition),
         }
     }
 
@@ -634,15 +549,5 @@ impl Zones {
         self.active = count(|zone| zone.state.is_active());
         self.windows = count(|zone| zone.has_window);
         self.changes.clear();
-    }
-}
-
-/// Whether a command for all zones covers those in a state.
-fn suits_all(op: Op, state: ZoneState) -> bool {
-    match op {
-        Op::ZoneOpen => state == ZoneState::Closed,
-        Op::ZoneClose => state.is_open(),
-        Op::ZoneFinish => state.is_active(),
-        _ => state == ZoneState::ReadOnly,
     }
 }
