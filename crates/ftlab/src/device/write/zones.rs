@@ -30,7 +30,9 @@ pub(in crate::device) fn start(
         // Its dies are dead, or all are read-only.
         zones.lose(request);
         tell_ftl(zones, &mut on.kernel.ftl);
-        on.desk.intake.readdress(id, inside.lba);
+        if request.op != Op::Flush {
+            on.desk.intake.readdress(id, inside.lba);
+        }
         return on.desk.intake.refuse(id);
     }
     match zones.admit(request) {

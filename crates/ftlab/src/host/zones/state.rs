@@ -247,10 +247,13 @@ impl Zones {
 
     /// A write finds no flash that takes it: its zone becomes read-only.
     pub fn lose(&mut self, request: &Request) {
+        if !request.op.writes() {
+            return; // The address of a flush means nothing.
+        }
         let zone = self.part(request).zone;
         let state = self.zones[zone as usize].state;
         let is_lost = matches!(state, ZoneState::ReadOnly | ZoneState::Offline);
-        if request.op.writes() && !self.is_conventional(zone) && !is_lost {
+        if !self.is_conventional(zone) && !is_lost {
             self.becomes(zone, ZoneState::ReadOnly);
         }
     }
