@@ -301,20 +301,20 @@ fn switches(values: &ArrayRef) -> PyResult<BooleanArray> {
     }
 }
 
-/// Returns the operation with a name, or its first letter.
+/// Returns the operation with a name. The first letter is enough for those that every device has.
 pub fn op_named(text: &str) -> Option<Op> {
-    let is_it = |op: &Op| {
-        text.eq_ignore_ascii_case(op.name()) || text.eq_ignore_ascii_case(&op.name()[..1])
-    };
-    Op::ALL.into_iter().find(is_it)
+    let by_letter = |op: &Op| text.eq_ignore_ascii_case(&op.name()[..1]);
+    let by_name = |op: &Op| text.eq_ignore_ascii_case(op.name());
+    Op::COMMON.into_iter().find(by_letter).or_else(|| Op::ALL.into_iter().find(by_name))
 }
 
 /// Returns operations from their names, their first letters, or their codes.
 fn ops(values: &ArrayRef) -> PyResult<Vec<Op>> {
     let wrong = |row: usize, found: &str| {
         let known = Op::ALL.map(Op::name).join(", ");
+        let last = Op::ALL.len() - 1;
         usage(format!(
-            "op is no operation in row {row}: {found:?}\n  remedy: write {known}, or 0 to 3"
+            "op is no operation in row {row}: {found:?}\n  remedy: write {known}, or 0 to {last}"
         ))
     };
     refuse_null("op", values)?;

@@ -141,7 +141,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "sectors-huge": ({"sectors": [8, 2**40]}, "sectors is too large in row 1: 1099511627776"),
     "stream-huge": ({"stream": [0, 2**33]}, "stream is too large in row 1"),
     "words": ({"op": ["read", "erase"]}, "op is no operation in row 1"),
-    "codes": ({"op": [0, 4]}, "op is no operation in row 1"),
+    "codes": ({"op": [0, 11]}, "op is no operation in row 1"),
     "empty-word": ({"op": ["read", ""]}, "op is no operation in row 1"),
     "bytes-words": ({"op": [b"read", b"write"]}, "op"),
     "mixed": ({"op": ["read", 1]}, "op"),

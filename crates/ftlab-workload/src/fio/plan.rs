@@ -126,7 +126,11 @@ impl JobFile {
                 let range =
                     ranges.first().map_or(0..0, |range| range.start..range.start + range.len);
                 issuers.push(match (clone.job.zbd, &book) {
-                    (Some(options), Some(book)) => {
+                    (Some(mut options), Some(book)) => {
+                        // As in fio, a job without a limit has that of the device.
+                        let rules = zones.map(Zones::rules).filter(|_| options.max_open == 0);
+                        let most = rules.map(|rules| rules.max_open.min(rules.max_active));
+                        options.max_open = most.unwrap_or(options.max_open);
                         let shape = ZbdShape {
                             smallest: clone.job.smallest(),
                             random: clone.job.random,
@@ -172,6 +176,12 @@ impl JobFile {
                 None => (options.size, options.size, 0),
             };
             let wrong_size = zones.is_some() && options.size > 0 && options.size != size;
+            let most = zones.map(|it| it.rules().max_open.min(it.rules().max_active));
+            if let Some(most) = most.filter(|&most| options.max_open > most) {
+                let message = format!("the device lets {most} zones be open");
+                layout.wrong(job, "max_open_zones", message, "leave it out, or write that or less");
+                continue;
+            }
             if size == 0 || holds > size || wrong_size {
                 let message = match wrong_size {
                     true => format!("the zones of the device have {}", Bytes(size * SECTOR_BYTES)),

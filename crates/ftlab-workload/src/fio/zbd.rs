@@ -3,9 +3,10 @@
 //! - A random write goes to the write pointer of the zone that it was drawn for. If that zone is full it is reset before.
 //! - A sequential job fills one zone after the other, and resets those that are full when it comes to them.
 //! - A zone whose rest is too short for a request is finished. A request shrinks to the rest if fio's smallest size fits.
-//! - With `max_open_zones`, a write to a further zone goes to an open one.
+//! - With `max_open_zones`, a write to a further zone goes to an open one. Without it, the limits of the device count.
 //! - A read moves below the write pointer of its zone, or to the next zone with data. With `read_beyond_wp` it stays.
 //! - A trim resets its zone.
+//! - Conventional zones take any request, up to their end.
 //!
 //! All jobs on a device share what is known of its zones. On a device without zones they are only kept in mind, and nothing is
 //! reset. Departures: fio waits for its resets one by one, as here, but holds up all other writes to the zone by a lock; here
@@ -68,7 +69,8 @@ impl ZoneBook {
             } else {
                 capacity
             },
-            open: zone.state.is_open(),
+            // A closed zone takes one of the places for active zones.
+            open: zone.state.is_active(),
             busy: false,
         };
         let zones: Vec<KnownZone> = match real {
@@ -148,6 +150,8 @@ impl<P: Issuer> ZbdPlayer<P> {
         let size = book.borrow().size;
         let range = (sectors.start / size) as usize..(sectors.end / size) as usize;
         let book = Rc::clone(book);
+        let conventional = book.borrow().conventional as usize;
+        let range = range.start.max(conventional)..range.end.max(conventional);
         let (smallest, cursor, random) = (shape.smallest.into(), range.start, shape.random);
         ZbdPlayer {
             inner,
@@ -178,9 +182,14 @@ impl<P: Issuer> ZbdPlayer<P> {
         self.has_written |= arrival.op == Op::Write;
         let book = self.book.borrow();
         let zone = (arrival.lba.0 / book.size) as usize;
-        if arrival.op == Op::Flush || (zone as u64) < book.conventional || zone >= book.zones.len()
-        {
+        if arrival.op == Op::Flush || zone >= book.zones.len() {
             return Bent::Submit(arrival);
+        }
+        if (zone as u64) < book.conventional {
+            // No request crosses into the next zone.
+            let room = book.size - arrival.lba.0 % book.size;
+            let sectors = u64::from(arrival.sectors).min(room) as u32;
+            return Bent::Submit(Arrival { sectors, ..arrival });
         }
         drop(book);
         match arrival.op {

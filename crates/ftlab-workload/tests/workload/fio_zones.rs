@@ -68,13 +68,15 @@ fn any_job_keeps_to_the_rules() {
         "[a];rw=write;bsrange=4k-64k;size=100%;iodepth=8",
         "[a];rw=randwrite;bs=64k;size=100%;iodepth=4;loops=2;max_open_zones=4",
         "[a];rw=randwrite;bs=20k;size=100%;norandommap;iodepth=7;max_open_zones=8",
+        "[a];rw=randwrite;bs=16k;size=100%;iodepth=4;norandommap",
         "[a];rw=randrw;bs=16k;size=50%;iodepth=8;norandommap;max_open_zones=3",
         "[a];rw=randwrite;bs=16k;size=100%;numjobs=4;iodepth=4;max_open_zones=8;number_ios=500",
         "[a];rw=write;bs=64k;size=24m;[b];stonewall;rw=randread;bs=4k;size=24m;number_ios=900",
         "[a];rw=write;bs=64k;size=24m;[b];stonewall;rw=randtrim;bs=64k;size=24m;number_ios=9",
     ];
     let gap = ["host.zones.size=4MiB", "host.queues=4", "host.command_time=1us"];
-    for sets in [&[][..], &gap] {
+    let conventional = ["host.zones.conventional=3"];
+    for sets in [&[][..], &gap, &conventional] {
         for job in jobs {
             let mut device = device(sets);
             let asked = play(&mut device, job);
@@ -152,6 +154,7 @@ fn what_does_not_fit_is_an_error() {
     for (options, says) in [
         ("[a];rw=write;bs=4k;zonesize=3m", "the zones of the device have"),
         ("[a];rw=write;bs=8m", "larger than a zone"),
+        ("[a];rw=randwrite;bs=4k;max_open_zones=9", "lets 8 zones be open"),
         ("[a];rw=write;bs=4k;filename=file;size=1m", "a whole device"),
     ] {
         let device = device(&[]);

@@ -90,9 +90,29 @@ pub(super) fn logical_pages(options: &Options) -> u64 {
     let wanted = options.ftl.capacity.map(|capacity| capacity.0 / shape.mapping_unit.0);
     let all = offered.min(wanted.unwrap_or(offered));
     match zone_pages(options) {
-        Some(pages) => all / pages * pages,
+        // Each group of planes gets as many zones.
+        Some(pages) => {
+            let whole = pages * u64::from(zone_groups(options));
+            all / whole * whole
+        }
         None => all,
     }
+}
+
+/// Groups of planes to which zones belong in turn.
+fn zone_groups(options: &Options) -> u32 {
+    let volume = volume(options);
+    let dies = volume.channels * volume.chips_per_channel * volume.dies_per_chip;
+    let zoned = options.ftl.placement.policy.zoned();
+    let planes = zoned.and_then(|zoned| zoned.planes(dies, volume.planes_per_die));
+    planes.map_or(1, |planes| dies * volume.planes_per_die / planes)
+}
+
+/// The planes over which the flash pages of a zone go in turn.
+pub(super) fn zone_width(options: &Options) -> u32 {
+    let volume = volume(options);
+    let dies = volume.channels * volume.chips_per_channel * volume.dies_per_chip;
+    dies * volume.planes_per_die / zone_groups(options)
 }
 
 /// The mapping units of a zone, if there are zones.
@@ -125,16 +145,13 @@ pub(super) fn zone_capacity(options: &Options) -> u64 {
 pub(super) fn zones(options: &Options) -> Option<ZoneShape> {
     let pages = zone_pages(options)?;
     let volume = volume(options);
-    let dies = volume.channels * volume.chips_per_channel * volume.dies_per_chip;
-    let zoned = options.ftl.placement.policy.zoned();
-    let planes = zoned.and_then(|zoned| zoned.planes(dies, volume.planes_per_die));
     let unit = volume.mapping_unit.0;
     let size = options.host.zones.size.map_or((pages * unit).next_power_of_two(), |size| size.0);
     Some(ZoneShape {
         pages: u32::try_from(pages).unwrap_or(u32::MAX),
         count: u32::try_from(logical_pages(options) / pages).unwrap_or(u32::MAX),
         conventional: options.host.zones.conventional,
-        groups: planes.map_or(1, |planes| dies * volume.planes_per_die / planes),
+        groups: zone_groups(options),
         unit,
         size,
     })

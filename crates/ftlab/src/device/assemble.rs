@@ -33,7 +33,7 @@ use crate::ftl::superblock::{SuperblockPolicy, SuperblockState};
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
-use crate::host::zones::{ZoneRules, ZoneWindow, Zones};
+use crate::host::zones::{ZoneRules, Zones};
 use crate::host::{
     Coalescing, CompletionSetup, Copies, DramSetup, FrontEnd, FrontEndSetup, Intake, LinkSetup,
     ProcessorSetup, Queues, StreamMap, Wire, WritePacingOptions, WritePacingSetup,
@@ -186,7 +186,7 @@ impl DeviceSetup {
                 }),
                 recovery: ftl.recovery.policy.build(&parts),
             },
-            zones: zones(config),
+            zones: config.zones().map(|shape| options.host.zones.rules(shape)),
             merger: merger(options, &parts),
             buffer,
             reads: reads(options, &parts),
@@ -202,23 +202,6 @@ fn counting(options: &Options) -> Counting {
     let errors = options.nand.timing.policy.errors();
     let disturbs = errors.is_some_and(|errors| errors.disturbed_errors > 0);
     Counting { disturbs, often: options.ftl.refresh.reads }
-}
-
-fn zones(config: &Config) -> Option<ZoneRules> {
-    let options = &config.options.host.zones;
-    let no_limit = |limit: Option<u32>| limit.unwrap_or(u32::MAX);
-    Some(ZoneRules {
-        shape: config.zones()?,
-        max_open: no_limit(options.max_open),
-        max_active: no_limit(options.max_active),
-        append_limit: options.append_limit.sectors(),
-        cross_reads: options.cross_reads.is_on(),
-        window: options.window.map(|size| ZoneWindow {
-            size: size.sectors(),
-            step: options.window_step.sectors(),
-            most: options.windows,
-        }),
-    })
 }
 
 fn bus(config: &Config, parts: &Parts<'_>) -> Bus {

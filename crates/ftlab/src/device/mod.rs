@@ -139,8 +139,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         self.base.desk.intake.in_flight()
     }
 
-    /// Called when no event is left. Returns whether something happens after all, now that this is
-    /// known. If not, time passes to `limit`.
+    /// No event is left. Returns whether something happens after all. If not, time passes to `limit`.
     #[cold]
     fn goes_on(&mut self, limit: SimTime) -> bool {
         // A pause is not the end, unless requests wait for pages that collection frees.
@@ -485,11 +484,10 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn expect(&self, request: &Request) {
-        if self.base.zones.is_some() {
-            return;
-        }
         let page = request.lba.0 >> self.base.sectors_per_page.trailing_zeros();
-        if let Ok(page) = u32::try_from(page) {
+        if self.base.zones.is_none()
+            && let Ok(page) = u32::try_from(page)
+        {
             self.base.kernel.ftl.prefetch(Lpn::new(page));
         }
     }
@@ -540,10 +538,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 if self.base.checks_itself() {
                     self.base.ledger.completed(&self.base.desk.finished, self.base.kernel.now);
                 }
-                if any(S, RARE)
-                    && let Some(zones) = &self.base.zones
-                {
-                    zones::with_gaps(zones, &mut self.base.desk.finished);
+                if any(S, RARE) && self.base.zones.is_some() {
+                    zones::hand_out(&mut self.base);
                 }
                 match done.is_empty() {
                     true => std::mem::swap(done, &mut self.base.desk.finished),

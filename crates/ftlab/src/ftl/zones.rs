@@ -9,9 +9,9 @@ use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::refresh;
 use crate::units::{BlockId, Lpn, PlaneId};
 
-/// The zone that begins with this page becomes active.
-pub(crate) fn begins(first: Lpn, ftl: &mut Ftl) {
-    let Some(stream) = ftl.policies.streams.zone_begins(first) else { return };
+/// The zone that begins with this page becomes active; `written` pages of it are on flash.
+pub(crate) fn begins(first: Lpn, written: u32, ftl: &mut Ftl) {
+    let Some(stream) = ftl.policies.streams.zone_begins(first, written) else { return };
     for block in left_open(first, stream, ftl) {
         refresh::seal(block, ftl);
     }

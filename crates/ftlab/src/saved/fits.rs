@@ -5,7 +5,7 @@ use std::fmt;
 use crate::config::{Config, FtlOptions, Options};
 use crate::image::Resume;
 use crate::options::value::Value;
-use crate::shape::SuperblockSpan;
+use crate::shape::{SuperblockSpan, ZoneShape};
 
 /// An option on which the image and the loading device disagree but must agree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,7 +81,15 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         }
     };
     let zones = |config: &Config| match config.zones() {
-        Some(zones) => format!("{} zones of {} pages", zones.count, zones.pages),
+        Some(ZoneShape { count, pages, conventional, .. }) => {
+            let options = &config.options.host.zones;
+            let limit = |most: Option<u32>| most.map_or("any".to_owned(), |most| most.to_string());
+            let (open, active) = (limit(options.max_open), limit(options.max_active));
+            let window = options.window.map_or("no".to_owned(), |window| window.to_string());
+            format!(
+                "{count} zones of {pages} pages, {conventional} of them conventional, {open} open and {active} active, with {window} random write area"
+            )
+        }
         None => "none".to_owned(),
     };
     let unit = |config: &Config| config.options.nand.program_unit.print();

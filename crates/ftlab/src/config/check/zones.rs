@@ -1,7 +1,7 @@
 //! The requirements of zones.
 
 use super::{Checker, GEOMETRY};
-use crate::config::resolve::{ShapeCounts, shape, volume, zone_capacity, zones};
+use crate::config::resolve::{ShapeCounts, shape, volume, zone_capacity, zone_width, zones};
 use crate::host::zones::ZonePolicy;
 use crate::options::value::Value;
 use crate::units::{Bytes, SECTOR_BYTES};
@@ -82,13 +82,18 @@ impl Checker<'_, '_> {
         let capacity = options.capacity.unwrap_or(Bytes(zone_capacity(self.options)));
         let mut paths = vec![CAPACITY, POLICY];
         paths.extend(GEOMETRY);
-        if capacity.0 == 0 || !capacity.0.is_multiple_of(page.0) {
+        let width = match self.options.ftl.placement.policy.zoned() {
+            Some(_) => u64::from(zone_width(self.options)),
+            None => 1,
+        };
+        let round = Bytes(page.0 * width);
+        if capacity.0 == 0 || !capacity.0.is_multiple_of(round.0) {
             let message = format!(
-                "{} is not a multiple of a flash page, which has {}",
+                "{} is not a multiple of a flash page on each of the {width} planes of a zone, {}",
                 capacity.print(),
-                page.print()
+                round.print()
             );
-            let whole = Bytes(capacity.0.div_ceil(page.0).max(1) * page.0);
+            let whole = Bytes(capacity.0.div_ceil(round.0).max(1) * round.0);
             return self.fail(&paths, message, format!("set it to {}", whole.print()));
         }
         if let Some(size) = options.size

@@ -13,7 +13,7 @@ use crate::cache::{SlotId, WaitingPage};
 use crate::device::base::Base;
 use crate::device::contents::end_of_write_back;
 use crate::device::write::stalled::StalledProgram;
-use crate::device::write::{Writes, cycle, dead_dies};
+use crate::device::write::{Writes, cycle, dead_dies, zones};
 use crate::device::{Contents, Device, EndOfLife};
 use crate::engine::skills;
 use crate::engine::skills::Skills;
@@ -146,6 +146,7 @@ pub(in crate::device) fn refuse_waiting(
     on: &mut Base<impl Probe, impl Contents>,
 ) {
     on.desk.intake.refuse(waiting.request);
+    zones::lose_page(waiting.span.page, on);
     if on.desk.intake.settle(waiting.request) {
         account_waiting(&waiting, writes, on);
         on.finish_from_buffer(waiting.request);
@@ -178,6 +179,7 @@ pub(in crate::device) fn give_up(
         // Packed pages are always acknowledged.
         let slot = SlotId::new(writes.loads.get(program, unit));
         let page = on.buffer.page(slot).page;
+        zones::lose_page(page, on);
         let Base { buffer, desk, kernel, .. } = on;
         let Kernel { now, ftl, contents, flash, .. } = kernel;
         end_of_write_back(slot, true, contents);

@@ -9,7 +9,7 @@ use crate::device::write::{Writes, start};
 use crate::engine::skills;
 use crate::ftl::{Ftl, zones as in_ftl};
 use crate::host::zones::{ZoneChange, ZoneError, Zones};
-use crate::host::{Completion, Op, Outcome, Request};
+use crate::host::{Op, Outcome, Request};
 use crate::scheduler::Probe;
 use crate::units::{Lba, Lpn, RequestId, SECTOR_BYTES, SectorMask};
 use crate::verify::Canary;
@@ -23,18 +23,20 @@ pub(in crate::device) fn start(
     on: &mut Base<impl Probe, impl Contents>,
 ) {
     let Some(zones) = &on.zones else { return };
-    let inside = Request { lba: zones.address_of(request), ..*request };
-    let refused = on.refuses(&inside);
-    let Some(zones) = &mut on.zones else { return };
-    if refused {
-        // Its dies are dead, or all are read-only.
-        zones.lose(request);
-        tell_ftl(zones, &mut on.kernel.ftl);
-        if request.op != Op::Flush {
-            on.desk.intake.readdress(id, inside.lba);
+    // A write that has no place is refused before it moves the write pointer.
+    let lba = match request.op.writes() {
+        true => zones.check_write(request).ok(),
+        false => (request.op != Op::Flush).then(|| zones.without_gaps(request.lba)),
+    };
+    let inside = Request { lba: lba.unwrap_or(request.lba), ..*request };
+    if (lba.is_some() || request.op == Op::Flush) && on.refuses(&inside) {
+        on.desk.intake.readdress(id, inside.lba);
+        if request.op.writes() {
+            lose_at(inside.lba, on);
         }
         return on.desk.intake.refuse(id);
     }
+    let Some(zones) = &mut on.zones else { return };
     match zones.admit(request) {
         Ok(admitted) => {
             on.desk.intake.readdress(id, admitted.lba);
@@ -42,6 +44,22 @@ pub(in crate::device) fn start(
             start::carry_out::<{ skills::ALL }>(id, &admitted, writes, on);
         }
         Err(error) => on.desk.intake.fail(id, Outcome::Zone(error)),
+    }
+}
+
+/// A write at an address without gaps finds no flash that takes it.
+pub(in crate::device) fn lose_at(lba: Lba, on: &mut Base<impl Probe, impl Contents>) {
+    if let Some(zones) = &mut on.zones {
+        zones.lose((lba.0 / zones.rules().shape.capacity_sectors()) as u32);
+        tell_ftl(zones, &mut on.kernel.ftl);
+    }
+}
+
+/// A page that was to be written finds no flash that takes it.
+#[inline]
+pub(in crate::device) fn lose_page(page: Lpn, on: &mut Base<impl Probe, impl Contents>) {
+    if on.zones.is_some() {
+        lose_at(Lba(u64::from(page.get()) * u64::from(on.sectors_per_page)), on);
     }
 }
 
@@ -102,12 +120,12 @@ fn tell_ftl(zones: &mut Zones, ftl: &mut Ftl) {
     let shape = zones.rules().shape;
     let per_page = shape.unit / SECTOR_BYTES;
     for change in zones.take_changes() {
+        let (ZoneChange::Begins(zone) | ZoneChange::Ends(zone)) = change;
+        let written = zones.all()[zone as usize].written.div_ceil(per_page) as u32;
         match change {
-            ZoneChange::Begins(zone) => in_ftl::begins(shape.first_page(zone), ftl),
-            ZoneChange::Ends(zone) => {
-                let written = zones.all()[zone as usize].written.div_ceil(per_page);
-                in_ftl::ends(shape.first_page(zone), written as u32, ftl);
-            }
+            // A write that is admitted just now has yet to be placed.
+            ZoneChange::Begins(_) => in_ftl::begins(shape.first_page(zone), 0, ftl),
+            ZoneChange::Ends(_) => in_ftl::ends(shape.first_page(zone), written, ftl),
         }
     }
 }
@@ -116,8 +134,12 @@ fn tell_ftl(zones: &mut Zones, ftl: &mut Ftl) {
 pub(in crate::device) fn begin_active(on: &mut Base<impl Probe, impl Contents>) {
     let Some(zones) = &on.zones else { return };
     let shape = zones.rules().shape;
+    let per_page = shape.unit / SECTOR_BYTES;
     let active = (0..).zip(zones.all()).filter(|(_, zone)| zone.state.is_active());
-    active.for_each(|(zone, _)| in_ftl::begins(shape.first_page(zone), &mut on.kernel.ftl));
+    active.for_each(|(number, zone)| {
+        let written = zone.written.div_ceil(per_page) as u32;
+        in_ftl::begins(shape.first_page(number), written, &mut on.kernel.ftl);
+    });
 }
 
 /// A part of a zone that is filled without a clock.
@@ -140,7 +162,8 @@ pub(in crate::device) fn begin_to_fill(
     let inside = |lba| zones.without_gaps(Lba(lba)).0;
     let sectors = inside(sectors.start)..inside(host_end);
     if !zones.is_conventional(zone) {
-        in_ftl::begins(shape.first_page(zone), &mut on.kernel.ftl);
+        let written = zones.all()[zone as usize].written.div_ceil(shape.unit / SECTOR_BYTES);
+        in_ftl::begins(shape.first_page(zone), written as u32, &mut on.kernel.ftl);
     }
     Some(ToFill { sectors, host_end })
 }
@@ -183,10 +206,11 @@ fn last_sector(page: Lpn, ftl: &Ftl) -> Option<u64> {
     there.ends().map(|(_, last)| last.into())
 }
 
-/// Puts the gaps back into the addresses of completions.
+/// Puts the gaps back into the addresses of the completions that go to the host.
 #[cold]
-pub(in crate::device) fn with_gaps(zones: &Zones, finished: &mut [Completion]) {
-    for done in finished {
+pub(in crate::device) fn hand_out(on: &mut Base<impl Probe, impl Contents>) {
+    let Some(zones) = &on.zones else { return };
+    for done in &mut on.desk.finished {
         if done.request.op != Op::Flush && !matches!(done.outcome, Outcome::Zone(_)) {
             done.request.lba = zones.with_gaps(done.request.lba);
         }

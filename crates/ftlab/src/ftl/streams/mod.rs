@@ -204,9 +204,9 @@ contract! {
             self.counts().next(source)
         }
 
-        /// Records that the zone that begins with a page becomes active. Returns its stream if no other zone has pages
+        /// Records that the zone that begins with a page becomes active; `written` pages of it are on flash. Returns its stream if no other zone has pages
         /// there: what is left of its open blocks is not used then.
-        fn zone_begins(&mut self, _first: Lpn) -> Option<WriteStream> {
+        fn zone_begins(&mut self, _first: Lpn, _written: u32) -> Option<WriteStream> {
             None
         }
 

@@ -167,7 +167,7 @@ impl StreamsPolicy for ZonedStreams {
         self.leave_if_over(zone as usize);
     }
 
-    fn zone_begins(&mut self, first: Lpn) -> Option<WriteStream> {
+    fn zone_begins(&mut self, first: Lpn, written: u32) -> Option<WriteStream> {
         let zone = self.shape.zone_of(first) as usize;
         let was_used = self.places[zone].uses;
         if !was_used {
@@ -178,7 +178,7 @@ impl StreamsPolicy for ZonedStreams {
             self.users[group + usize::from(slot)] += 1;
         }
         let place = &mut self.places[zone];
-        (place.uses, place.has_ended, place.left) = (true, false, self.shape.pages);
+        (place.uses, place.has_ended, place.left) = (true, false, self.shape.pages - written);
         let slot = place.slot;
         let is_alone = self.users[self.user(zone)] == 1;
         (is_alone && !was_used).then(|| WriteStream::new(1 + slot))
@@ -219,30 +219,34 @@ mod tests {
         let mut policy = policy();
         let [first, second] = [1, 2].map(WriteStream::new);
         assert_eq!(policy.host_stream(page(0, 3), 0), CONVENTIONAL);
-        assert_eq!(policy.zone_begins(page(1, 0)), Some(first));
-        assert_eq!(policy.zone_begins(page(2, 0)), Some(first), "on other planes");
-        assert_eq!(policy.zone_begins(page(3, 0)), Some(second));
+        assert_eq!(policy.zone_begins(page(1, 0), 0), Some(first));
+        assert_eq!(policy.zone_begins(page(2, 0), 0), Some(first), "on other planes");
+        assert_eq!(policy.zone_begins(page(3, 0), 0), Some(second));
         (0..9).for_each(|at| policy.wrote(page(1, at)));
         policy.zone_ends(page(1, 0), 10);
-        assert_eq!(policy.zone_begins(page(5, 0)), None, "a page of zone 1 is to come");
+        assert_eq!(policy.zone_begins(page(5, 0), 0), None, "a page of zone 1 is to come");
         assert_eq!(policy.host_stream(page(5, 0), 0), first);
         policy.wrote(page(1, 9));
         policy.zone_ends(page(5, 0), 0);
-        assert_eq!(policy.zone_begins(page(7, 0)), Some(first), "nobody uses it");
+        assert_eq!(policy.zone_begins(page(7, 0), 0), Some(first), "nobody uses it");
     }
 
     #[test]
     fn a_zone_that_is_finished_or_reset_leaves_its_stream() {
         let mut policy = policy();
-        assert!(policy.zone_begins(page(1, 0)).is_some());
+        assert!(policy.zone_begins(page(1, 0), 0).is_some());
         (0..3).for_each(|at| policy.wrote(page(1, at)));
         policy.zone_ends(page(1, 0), 4);
         assert_eq!(policy.users, [0, 0, 1, 0], "one page is to come");
         policy.wrote(page(1, 3));
         assert_eq!(policy.users, [0; 4]);
-        assert!(policy.zone_begins(page(1, 0)).is_some());
+        assert!(policy.zone_begins(page(1, 0), 0).is_some());
         policy.zone_ends(page(1, 0), 0);
         policy.zone_ends(page(1, 0), 0);
         assert_eq!(policy.users, [0; 4], "a reset, twice");
+        assert!(policy.zone_begins(page(1, 0), 7).is_some(), "most of it was there before");
+        (7..10).for_each(|at| policy.wrote(page(1, at)));
+        policy.zone_ends(page(1, 0), 10);
+        assert_eq!(policy.users, [0; 4], "only the rest was placed");
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Why a command on a zone fails.
 ///
-/// Source: NVM Express Zoned Namespace Command Set 1.1, status codes B8h to BFh.
+/// Source: NVM Express Zoned Namespace Command Set 1.1, status codes B6h and B8h to BFh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ZoneError {
@@ -26,11 +26,13 @@ pub enum ZoneError {
     InvalidTransition,
     /// The address is not the first one of a zone, the command is not for zones of this type, or an append is too long.
     InvalidField,
+    /// The zone has, or lacks, a random write area.
+    InvalidOperation,
 }
 
 impl ZoneError {
     /// All of them.
-    pub const ALL: [ZoneError; 9] = [
+    pub const ALL: [ZoneError; 10] = [
         ZoneError::Boundary,
         ZoneError::Full,
         ZoneError::ReadOnly,
@@ -40,6 +42,7 @@ impl ZoneError {
         ZoneError::TooManyOpen,
         ZoneError::InvalidTransition,
         ZoneError::InvalidField,
+        ZoneError::InvalidOperation,
     ];
 
     /// Its name, as results have it.
@@ -55,6 +58,7 @@ impl ZoneError {
             ZoneError::TooManyOpen => "too-many-open",
             ZoneError::InvalidTransition => "invalid-transition",
             ZoneError::InvalidField => "invalid-field",
+            ZoneError::InvalidOperation => "invalid-operation",
         }
     }
 }

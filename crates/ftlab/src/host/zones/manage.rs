@@ -3,7 +3,7 @@
 //!
 //! Source: NVM Express Zoned Namespace Command Set 1.1, section 3.4.3 (Zone Management Send).
 
-use super::{ZoneError, ZoneState, Zones};
+use super::{Zone, ZoneError, ZoneState, Zones};
 use crate::host::{Op, Request};
 use crate::units::Lba;
 
@@ -16,14 +16,21 @@ impl Zones {
         } else {
             // Select All.
             covered.start = covered.start.max(self.rules.shape.conventional);
-            covered.for_each(|zone| {
-                if suits_all(request.op, self.zones[zone as usize].state) {
-                    // A zone for which there is no room stays as it is.
-                    let _ = self.manage_one(request.op, zone);
-                }
-            });
+            let suits = |zone: &u32| suits_all(request.op, self.zones[*zone as usize].state);
+            let chosen: Vec<u32> = covered.filter(suits).collect();
+            let explicit = self.explicitly_open() + chosen.len() as u32;
+            if request.op == Op::ZoneOpen && explicit > self.rules.max_open {
+                return Err(ZoneError::TooManyOpen);
+            }
+            // Each of these finds room: at most, zones that were opened implicitly are closed for it.
+            chosen.into_iter().try_for_each(|zone| self.manage_one(request.op, zone))?;
         }
         Ok(self.without_gaps(request.lba))
+    }
+
+    fn explicitly_open(&self) -> u32 {
+        let is_explicit = |zone: &&Zone| zone.state == ZoneState::ExplicitlyOpen;
+        self.zones.iter().filter(is_explicit).count() as u32
     }
 
     fn manage_one(&mut self, op: Op, zone: u32) -> Result<(), ZoneError> {

@@ -151,14 +151,14 @@ impl Model {
                     return Err(ZoneError::InvalidField);
                 }
                 if self.zones[at].windowed {
-                    return Err(ZoneError::InvalidWrite);
+                    return Err(ZoneError::InvalidOperation);
                 }
                 self.write(at, self.zones[at].pointer, sectors)
             }
             Op::ZoneCommit => {
                 let PlainZone { pointer, windowed, .. } = self.zones[at];
                 let window = self.rules.window.filter(|_| windowed);
-                let Some(window) = window else { return Err(ZoneError::InvalidField) };
+                let Some(window) = window else { return Err(ZoneError::InvalidOperation) };
                 let end = start + sectors;
                 let whole = end % window.step == 0 || end == CAPACITY;
                 if !whole || end <= pointer || end > (pointer + window.size).min(CAPACITY) {
@@ -181,19 +181,27 @@ impl Model {
                     }
                     self.manage(op, at)?;
                 } else {
-                    for other in at.max(CONVENTIONAL as usize)..at + zones {
-                        let state = self.zones[other].state;
-                        // Select All is for these states only.
-                        let suits = match op {
-                            Op::ZoneOpen => state == ZoneState::Closed,
-                            Op::ZoneClose => state.is_open(),
-                            Op::ZoneFinish => state.is_active(),
-                            Op::ZoneReset => state.is_active() || state == ZoneState::Full,
-                            _ => state == ZoneState::ReadOnly,
-                        };
-                        if suits {
-                            let _ = self.manage(op, other);
+                    // Select All is for these states only, as they were when the command came.
+                    let before: Vec<ZoneState> = self.zones.iter().map(|zone| zone.state).collect();
+                    let suits = |state: ZoneState| match op {
+                        Op::ZoneOpen => state == ZoneState::Closed,
+                        Op::ZoneClose => state.is_open(),
+                        Op::ZoneFinish => state.is_active(),
+                        Op::ZoneReset => state.is_active() || state == ZoneState::Full,
+                        _ => state == ZoneState::ReadOnly,
+                    };
+                    let first = at.max(CONVENTIONAL as usize);
+                    let chosen: Vec<usize> =
+                        (first..at + zones).filter(|&other| suits(before[other])).collect();
+                    if op == Op::ZoneOpen {
+                        // Only zones that were opened by command keep their places.
+                        let kept = before.iter().filter(|&&it| it == ZoneState::ExplicitlyOpen);
+                        if kept.count() + chosen.len() > self.rules.max_open as usize {
+                            return Err(ZoneError::TooManyOpen);
                         }
+                    }
+                    for other in chosen {
+                        self.manage(op, other)?;
                     }
                 }
                 Ok(place)

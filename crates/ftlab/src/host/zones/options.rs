@@ -1,7 +1,9 @@
 //! The options of zones.
 
+use super::{ZoneRules, ZoneWindow};
 use crate::options::Switch;
 use crate::options::declare::{choices, options};
+use crate::shape::ZoneShape;
 use crate::units::Bytes;
 
 options! {
@@ -50,6 +52,26 @@ options! {
         windows: u32 = "14", in "1"..="1000000", unit "zones",
             source "NVM Express TP4076, NUMZRWA; default as max_active",
             applies_with "host.zones.window" not "none";
+    }
+}
+
+impl ZoneOptions {
+    /// The rules for zones of this shape.
+    #[must_use]
+    pub fn rules(&self, shape: ZoneShape) -> ZoneRules {
+        let no_limit = |limit: Option<u32>| limit.unwrap_or(u32::MAX);
+        ZoneRules {
+            shape,
+            max_open: no_limit(self.max_open),
+            max_active: no_limit(self.max_active),
+            append_limit: self.append_limit.sectors(),
+            cross_reads: self.cross_reads.is_on(),
+            window: self.window.map(|size| ZoneWindow {
+                size: size.sectors(),
+                step: self.window_step.sectors(),
+                most: self.windows,
+            }),
+        }
     }
 }
 

@@ -232,25 +232,20 @@ impl Zones {
         Lba(lba.0 / size * capacity + (lba.0 % size).min(capacity))
     }
 
-    /// The address without gaps at which a request begins, if it is admitted.
-    #[must_use]
-    pub fn address_of(&self, request: &Request) -> Lba {
-        let inside = self.without_gaps(request.lba);
-        match request.op {
-            Op::Append => {
-                let zone = self.part(request).zone;
-                Lba(inside.0 + self.zones[zone as usize].write_pointer)
-            }
-            _ => inside,
-        }
+    /// The place of a write or an append, without gaps, if the state of its zone allows it. Nothing changes.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check_write(&self, request: &Request) -> Result<Lba, ZoneError> {
+        let part = match request.op {
+            Op::Append => self.part_of_append(request)?,
+            _ => self.part(request),
+        };
+        self.allows(part).map(|()| self.place(part))
     }
 
-    /// A write finds no flash that takes it: its zone becomes read-only.
-    pub fn lose(&mut self, request: &Request) {
-        if !request.op.writes() {
-            return; // The address of a flush means nothing.
-        }
-        let zone = self.part(request).zone;
+    /// A write to a zone finds no flash that takes it: the zone becomes read-only.
+    pub fn lose(&mut self, zone: u32) {
         let state = self.zones[zone as usize].state;
         let is_lost = matches!(state, ZoneState::ReadOnly | ZoneState::Offline);
         if !self.is_conventional(zone) && !is_lost {
@@ -337,20 +332,24 @@ impl Zones {
     }
 
     fn admit_append(&mut self, request: &Request) -> Result<Lba, ZoneError> {
+        let lba = self.admit_write(self.part_of_append(request)?)?;
+        self.counts.appends += 1;
+        Ok(lba)
+    }
+
+    /// Where an append goes.
+    fn part_of_append(&self, request: &Request) -> Result<ZonePart, ZoneError> {
         let ZonePart { zone, start, sectors } = self.part(request);
         let too_long = sectors > self.rules.append_limit;
         if start != 0 || too_long || self.is_conventional(zone) {
             return Err(ZoneError::InvalidField);
         }
         let at = self.zones[zone as usize];
-        if at.has_window {
-            // TP4076: an append to a zone with a random write area is invalid.
-            return Err(ZoneError::InvalidWrite);
+        match at.has_window {
+            // TP4076: not where there is a random write area.
+            true => Err(ZoneError::InvalidOperation),
+            false => Ok(ZonePart { zone, start: at.write_pointer, sectors }),
         }
-        self.may_write(zone)?;
-        let lba = self.admit_write(ZonePart { zone, start: at.write_pointer, sectors })?;
-        self.counts.appends += 1;
-        Ok(lba)
     }
 
     /// Checks that the state of a zone allows writes.
@@ -363,25 +362,37 @@ impl Zones {
         }
     }
 
+    /// Checks that a part may be written.
+    fn allows(&self, part: ZonePart) -> Result<(), ZoneError> {
+        let ZonePart { zone, start, sectors } = part;
+        if !self.is_conventional(zone) {
+            self.may_write(zone)?;
+            let pointer = self.zones[zone as usize].write_pointer;
+            let is_in_order = match self.window_of(zone) {
+                None => start == pointer,
+                Some(window) => window.admits(pointer, start, sectors),
+            };
+            if !is_in_order {
+                return Err(ZoneError::InvalidWrite);
+            }
+        }
+        self.within(part)
+    }
+
+    /// The rules for the random write area of a zone, if it has one.
+    fn window_of(&self, zone: u32) -> Option<ZoneWindow> {
+        self.rules.window.filter(|_| self.zones[zone as usize].has_window)
+    }
+
     fn admit_write(&mut self, part: ZonePart) -> Result<Lba, ZoneError> {
         let ZonePart { zone, start, sectors } = part;
+        self.allows(part)?;
         if self.is_conventional(zone) {
-            self.within(part)?;
             return Ok(self.place(part));
         }
-        self.may_write(zone)?;
-        let at = self.zones[zone as usize];
-        let window = self.rules.window.filter(|_| at.has_window);
-        let is_in_order = match window {
-            None => start == at.write_pointer,
-            Some(window) => window.admits(at.write_pointer, start, sectors),
-        };
-        if !is_in_order {
-            return Err(ZoneError::InvalidWrite);
-        }
-        self.within(part)?;
         self.open_for_write(zone)?;
         let (end, capacity) = (start + sectors, self.rules.shape.capacity_sectors());
+        let window = self.window_of(zone);
         let at = &mut self.zones[zone as usize];
         at.written = at.written.max(end);
         let pointer = match window {
@@ -403,10 +414,10 @@ impl Zones {
 
     /// Commits the random write area of a zone up to the end of a part.
     fn commit(&mut self, part: ZonePart) -> Result<Lba, ZoneError> {
-        let (at, end) = (self.zones[part.zone as usize], part.start + part.sectors);
-        let window = self.rules.window.filter(|_| at.has_window);
+        let end = part.start + part.sectors;
+        let window = self.window_of(part.zone).ok_or(ZoneError::InvalidOperation)?;
         let capacity = self.rules.shape.capacity_sectors();
-        if !window.is_some_and(|window| window.commits(at.write_pointer, end, capacity)) {
+        if !window.commits(self.zones[part.zone as usize].write_pointer, end, capacity) {
             return Err(ZoneError::InvalidField);
         }
         self.moves_to(part.zone, end);
@@ -521,19 +532,18 @@ impl Zones {
         }
     }
 
-    /// Data up to this address, without gaps, was written in order, without a clock.
+    /// A zone was written in order up to this address, without gaps and without a clock.
     pub fn filled_to(&mut self, lba: Lba) {
         let capacity = self.rules.shape.capacity_sectors();
-        for zone in self.rules.shape.conventional..self.rules.shape.count {
-            let written = lba.0.saturating_sub(u64::from(zone) * capacity).min(capacity);
-            let at = &mut self.zones[zone as usize];
-            if written <= at.written {
-                continue;
-            }
-            (at.write_pointer, at.written) = (written, written);
-            let state = if written == capacity { ZoneState::Full } else { ZoneState::Closed };
-            self.becomes(zone, state);
+        let Some(last) = lba.0.checked_sub(1) else { return };
+        let (zone, written) = ((last / capacity) as u32, last % capacity + 1);
+        if self.is_conventional(zone) {
+            return;
         }
+        let at = &mut self.zones[zone as usize];
+        (at.write_pointer, at.written) = (written, written);
+        let state = if written == capacity { ZoneState::Full } else { ZoneState::Closed };
+        self.becomes(zone, state);
     }
 
     pub(super) fn parts_mut(&mut self) -> (&mut Vec<Zone>, &mut u64) {
