@@ -116,9 +116,10 @@ def fio(
 def requests(columns: Any, /, *, name: str = "requests", **pace: Unpack[TraceOptions]) -> Load:
     """Requests in columns: a table that speaks Arrow (polars, pandas, pyarrow, duckdb), or a mapping of arrays.
 
-    Columns: ``op`` (``read``, ``write``, ``trim``, ``flush``, or 0 to 3; more on zoned devices); ``lba`` with ``sectors`` of 512 bytes, or
-    ``offset`` with ``size`` in bytes; and if there are any ``at_ns`` (arrival, counted from the first request when
-    they are played), ``stream`` and ``fua``. Requests without times need ``queue_depth`` or ``replay="asap"``.
+    Columns: ``op`` (``read``, ``write``, ``trim``, ``flush``, or 0 to 3; more on zoned devices); ``lba`` with
+    ``sectors`` of 512 bytes, or ``offset`` with ``size`` in bytes; and if there are any ``at_ns`` (arrival, counted from
+    the first request when they are played), ``stream`` and ``fua``. Requests without times need ``queue_depth`` or
+    ``replay="asap"``.
     """
     return Load(("requests", (name, columns)), pace)
 
