@@ -78,7 +78,11 @@ impl Policy for Bplru {
     }
 }
 
-impl WriteBufferFacts for Bplru {}
+impl WriteBufferFacts for Bplru {
+    fn pads(options: &Self::Options) -> bool {
+        options.padding.is_on()
+    }
+}
 
 impl Bplru {
     /// Returns an empty buffer for logical blocks of `block` pages.

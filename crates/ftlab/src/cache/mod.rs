@@ -323,6 +323,11 @@ contract! {
         fn appends(_options: &Self::Options) -> bool {
             false
         }
+
+        /// Whether it writes pages that the host did not write, to fill blocks.
+        fn pads(_options: &Self::Options) -> bool {
+            false
+        }
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Page {
     pub discard: bool,
     /// The tag that the host gave the last write, as used by streams.
     pub tag: u8,
+    /// The tag of the data on its way. A later write does not change where it goes.
+    pub tag_on_way: u8,
     /// Requests that wait until the sectors that are dirty now are on flash.
     pub(super) dirty_waiters: Option<WaiterId>,
     /// Requests that wait for the sectors on their way.
@@ -49,6 +51,7 @@ impl Page {
             padding: false,
             discard: false,
             tag: 0,
+            tag_on_way: 0,
             dirty_waiters: None,
             write_back_waiters: None,
         }

@@ -6,6 +6,7 @@ mod cost;
 mod faults;
 mod firmware;
 mod gating;
+mod handles;
 mod ispp;
 mod link;
 mod log;
@@ -55,6 +56,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.cache();
     checker.order_in_lock_step();
     checker.order_of_streams();
+    checker.handles();
     checker.gating();
     checker.firmware();
     checker.cost();

@@ -175,7 +175,7 @@ impl DeviceSetup {
                     rebuilds: ftl.parity.rebuilds(),
                     faults: Faults::new(&nand.faults, nand.endurance.policy.build(&parts), seed),
                     bears_deaths: false,
-                    closes_early: ftl.streams.policy.is_zoned(),
+                    closes_early: ftl.streams.policy.closes_early(),
                     drain_pages: drain_pages(&buffer, &volume),
                 },
                 triggers: triggers(&ftl.gc),

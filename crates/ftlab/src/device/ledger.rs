@@ -1,7 +1,7 @@
 //! Checks requests and events: each request completes exactly once, time never goes backwards, and
 //! trimmed pages stay trimmed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::host::{Completion, FrontEndBusy, Request};
 use crate::units::{Lpn, SimTime};
@@ -26,6 +26,8 @@ pub(crate) struct Ledger {
     front_end: (SimTime, FrontEndBusy),
     /// Pages that were trimmed and not written since.
     trimmed: BTreeSet<Lpn>,
+    /// The tag of the last write of each page.
+    tags: BTreeMap<Lpn, u8>,
     /// Failed programs up to the moment when the loaded image was taken.
     pub(crate) failures_before: u32,
     /// Erases of the blocks when the loaded image was taken.
@@ -104,11 +106,18 @@ impl Ledger {
     /// A page was trimmed.
     pub(crate) fn trimmed(&mut self, page: Lpn) {
         self.trimmed.insert(page);
+        self.tags.remove(&page);
     }
 
-    /// Data of a page came in.
-    pub(crate) fn written(&mut self, page: Lpn) {
+    /// Data of a page came in, with a tag for streams.
+    pub(crate) fn written(&mut self, page: Lpn, tag: u8) {
         self.trimmed.remove(&page);
+        self.tags.insert(page, tag);
+    }
+
+    /// The pages that were written, with their tags.
+    pub(crate) fn tagged(&self) -> impl Iterator<Item = (Lpn, u8)> {
+        self.tags.iter().map(|(&page, &tag)| (page, tag))
     }
 
     /// The pages that must not be mapped.

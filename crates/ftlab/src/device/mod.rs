@@ -14,6 +14,7 @@ mod external;
 mod flushes;
 mod front;
 mod further;
+mod handles;
 mod hazards;
 mod idle;
 mod image;
@@ -34,6 +35,7 @@ pub use contents::{Contents, Movement, Place};
 pub use end::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
+pub use handles::{HandleStatus, UnknownHandle};
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;

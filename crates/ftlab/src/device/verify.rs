@@ -5,11 +5,12 @@ use crate::device::base::Base;
 use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
+#[cfg(any(feature = "verify", debug_assertions))]
+use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::{BlockState, Kernel};
 use crate::nand::CellMode;
 use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
-#[cfg(any(feature = "verify", debug_assertions))]
 use crate::verify::Canary;
 
 /// A full audit looks at every page. The interval between two audits is this many events, plus one
@@ -83,6 +84,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let back =
             self.base.ledger.gone().find(|&page| self.base.kernel.ftl.look_up(page).is_some());
         assert_eq!(back, None, "at {}: a trimmed page is mapped again", self.base.kernel.now);
+        self.base.verify_isolation();
     }
 
     /// Checks requests and time after each event, with an audit now and then.
@@ -171,6 +173,26 @@ impl<P: Probe, C: Contents> Device<P, C> {
 }
 
 impl<P: Probe, C: Contents> Base<P, C> {
+    /// Checks that pages are where the streams policy keeps those of their host stream apart.
+    fn verify_isolation(&self) {
+        let ftl = &self.kernel.ftl;
+        if !ftl.streams().hears_of_requests() {
+            return;
+        }
+        // What is in the buffer may have been written again in another stream.
+        let at_rest = self.ledger.tagged().filter(|&(page, _)| self.buffer.find(page).is_none());
+        for (page, tag) in at_rest {
+            let Some(at) = ftl.look_up(page) else { continue };
+            let stream = ftl.blocks().stream(ftl.geometry().block_of(at));
+            let kept = ftl.streams().isolated(stream).unwrap_or(tag);
+            assert_eq!(
+                kept, tag,
+                "at {}: {page:?} is among pages of another handle",
+                self.kernel.now
+            );
+        }
+    }
+
     /// Tells the laws of flash which dies are dead.
     pub(super) fn verify_deaths(&mut self) {
         let Kernel { ftl, flash, .. } = &mut self.kernel;

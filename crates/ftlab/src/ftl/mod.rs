@@ -12,6 +12,7 @@ mod contents;
 pub mod cost;
 pub(crate) mod fragments;
 pub mod gc;
+pub(crate) mod handles;
 mod health;
 pub(crate) mod image;
 pub(crate) mod journal;
@@ -491,6 +492,11 @@ impl Ftl {
     #[must_use]
     pub fn streams(&self) -> &Streams {
         &self.policies.streams
+    }
+
+    /// The turn of a write of the host has come.
+    pub(crate) fn takes_request(&mut self, stream: u32, sectors: u32) {
+        self.policies.streams.takes_request(stream, sectors);
     }
 
     /// The placement policy, which chooses planes.

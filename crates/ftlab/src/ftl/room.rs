@@ -15,6 +15,7 @@ use crate::image::Resume;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
+use crate::verify::Canary;
 
 impl Ftl {
     /// Whether the host may currently write pages of a stream to a plane.
@@ -104,6 +105,8 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
         false => 0,
     };
     match take_page::<S>(plane, stream, kept_back, ftl) {
+        // Pages that stay apart take no room of others.
+        None if any(S, RARE) && ftl.policies.streams.isolates() => None,
         None => beside_other_copies::<S>(plane, kept_back, ftl),
         found => found,
     }
@@ -127,6 +130,9 @@ pub(in crate::ftl) fn stream_of_copy<const S: Skills>(from: Ppn, ftl: &Ftl) -> O
     };
     Some(match is_of_map {
         true => WriteStream::MAP_COPIES,
+        false if ftl.plant.is(Canary::HandlesMixed) => {
+            ftl.policies.streams.copy_stream(page, WriteStream::new(0))
+        }
         false => ftl.policies.streams.copy_stream(page, source),
     })
 }
@@ -223,7 +229,11 @@ fn open_block<const S: Skills>(
     if ftl.free_blocks(plane) <= reserve {
         return None;
     }
-    let block = take_free_block(plane, for_host, ftl)?;
+    let mut block = take_free_block(plane, for_host, ftl)?;
+    if ftl.plant.is(Canary::UnitChosenTwice) {
+        let mut open = ftl.space.planes[plane.at()].open_blocks();
+        block = open.find(|&(of, ..)| of != stream).map_or(block, |(_, block, _)| block);
+    }
     ftl.space.planes[plane.at()].open(stream, block);
     ftl.blocks.open(block, stream);
     if let Some(record) = &mut ftl.features.record {

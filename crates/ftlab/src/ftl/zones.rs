@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::ftl::Ftl;
 use crate::ftl::placement::PlacementPolicy;
-use crate::ftl::streams::{StreamsPolicy, WriteStream};
+use crate::ftl::streams::{ClosedBy, StreamsPolicy, WriteStream};
 use crate::ftl::wear::refresh;
 use crate::units::{BlockId, Lpn, PlaneId};
 
@@ -13,7 +13,7 @@ use crate::units::{BlockId, Lpn, PlaneId};
 pub(crate) fn begins(first: Lpn, written: u32, ftl: &mut Ftl) {
     let Some(stream) = ftl.policies.streams.zone_begins(first, written) else { return };
     for block in left_open(first, stream, ftl) {
-        refresh::seal(block, ftl);
+        refresh::seal(block, ClosedBy::Host, ftl);
     }
 }
 

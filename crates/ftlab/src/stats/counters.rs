@@ -11,6 +11,7 @@ use crate::ftl::mapping::dftl::DemandCounts;
 use crate::ftl::merge::MergeCounts;
 use crate::ftl::parity::ParityCounts;
 use crate::ftl::slc::SlcCounts;
+use crate::ftl::streams::fdp::PlacementCounts;
 use crate::ftl::wear::Losses;
 use crate::host::zones::ZoneCounts;
 use crate::host::{FrontEndBusy, Host};
@@ -48,6 +49,8 @@ counters! {
         parity: ParityCounts;
         /// What was done with zones; nothing on a conventional device.
         zones: ZoneCounts;
+        /// What happened to reclaim units; nothing without flexible data placement.
+        placement: PlacementCounts;
         /// Commands that failed; nothing on flash that can't fail.
         hazards: HazardCounts;
         /// How often the dies did more than one thing at a time.
@@ -88,6 +91,7 @@ impl DeviceCounters {
                 .map(|stripes| stripes.counts_until(now))
                 .unwrap_or_default(),
             zones: device.zones().map(|zones| *zones.counts()).unwrap_or_default(),
+            placement: device.fdp().map(|fdp| *fdp.placement_counts()).unwrap_or_default(),
             hazards: device.flash().hazards().map(|it| *it.counts()).unwrap_or_default(),
             overlaps: *device.flash().overlaps(),
             cell_time: device.flash().energy_meter().cells,

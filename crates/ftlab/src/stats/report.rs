@@ -9,6 +9,7 @@ use super::health::Health;
 use super::merges::Merges;
 use super::op_report::OpReport;
 use super::parity::ParityReport;
+use super::placement::PlacementReport;
 use super::queues::{Fairness, QueueReport};
 use super::read_cache::ReadCacheReport;
 use super::reconstruction::PageReconstruction;
@@ -66,6 +67,9 @@ pub struct Report {
     /// Zones; missing on a conventional device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zones: Option<ZonesReport>,
+    /// Flexible data placement; missing without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub placement: Option<PlacementReport>,
     /// How busy the device was.
     pub utilisation: Utilisation,
     /// The energy of the flash.

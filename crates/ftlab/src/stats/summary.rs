@@ -11,6 +11,7 @@ use super::notes;
 use super::op_report::op_report;
 use super::parity::ParityReport;
 use super::phase::Unmeasured;
+use super::placement::PlacementReport;
 use super::queues;
 use super::read_cache::ReadCacheReport;
 use super::reconstruction::page_reconstruction;
@@ -84,6 +85,7 @@ pub(super) fn build<P: Probe, C: Contents>(
         reconstruction: device.ftl().rmap().map(|map| page_reconstruction(&counters, device, map)),
         parity: ParityReport::new(&counters.parity, device),
         zones: ZonesReport::new(&counters.zones, device),
+        placement: PlacementReport::new(&counters.placement, device),
         utilisation: Utilisation::new(&counters, device),
         energy: EnergyReport::new(&counters, &device.flash().energy_meter().draws, host_bytes),
         flash_overlaps: FlashOverlaps::new(&counters.overlaps),

@@ -131,11 +131,15 @@ pub enum Canary {
     LastPageOfZoneStays,
     /// After a power cut, a write pointer is a page ahead of the data of its zone.
     PointerAheadOfData,
+    /// Copies of all handles go to the reclaim units of the first one.
+    HandlesMixed,
+    /// A reclaim unit that one handle fills is given to another one.
+    UnitChosenTwice,
 }
 
 impl Canary {
     /// Bugs that show while the device has power.
-    pub const WITH_POWER: [Canary; 42] = [
+    pub const WITH_POWER: [Canary; 44] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -178,6 +182,8 @@ impl Canary {
         Canary::ParityMissesLastPage,
         Canary::BadMemberFilled,
         Canary::LastPageOfZoneStays,
+        Canary::HandlesMixed,
+        Canary::UnitChosenTwice,
     ];
 
     /// Bugs that show when a die has died or a page cannot be read, with parity.

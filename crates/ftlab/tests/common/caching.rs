@@ -44,7 +44,7 @@ fn slc() -> impl Strategy<Value = Text> {
 /// A device whose parts may not fit together.
 pub fn drawn() -> impl Strategy<Value = Spec> {
     let cached = (random::drawn(), slc(), 0u32..=4);
-    cached.prop_map(|(spec, slc, more)| wider(spec.with(&slc), 5 + more))
+    cached.prop_map(|(spec, slc, more)| wider(random::mixing(spec).with(&slc), 5 + more))
 }
 
 /// A device as full as the checks allow, or less full.

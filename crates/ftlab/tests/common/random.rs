@@ -219,13 +219,30 @@ fn streams() -> Vec<&'static str> {
     all
 }
 
+/// The device without streams that are kept apart, for parts that mix them.
+pub fn mixing(spec: Spec) -> Spec {
+    match spec.get("ftl.streams.policy") {
+        Some("fdp") => spec
+            .without(|path| ["ftl.streams.handles", "ftl.streams.isolation"].contains(&path))
+            .set("ftl.streams.policy", "single"),
+        _ => spec,
+    }
+}
+
+/// Flexible data placement.
+fn handles() -> impl Strategy<Value = String> {
+    (1u32..=4, select(vec!["initially", "persistently"])).prop_map(|(handles, isolation)| {
+        format!("ftl.streams.handles = {handles}\nftl.streams.isolation = {isolation}")
+    })
+}
+
 /// A device whose parts may not fit together ([`mended`]).
 pub fn drawn() -> impl Strategy<Value = Spec> {
     let chosen = (
         select(policies("scheduler.policy")),
         select(policies("ftl.placement.policy")),
         select(policies("ftl.gc.victim")),
-        (select(streams()), 0u32..=3),
+        (select(streams()), 0u32..=3, handles()),
         (select(policies("nand.timing.policy")), regulating::cost()),
     );
     let dram = (buffer(), option::of(reads()));
@@ -234,7 +251,7 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
     let with_costs = regulating::timings();
     (shape(), dram, chosen, texts, codeword).prop_map(
         move |((shape, [unit, page]), (buffer, reads), chosen, texts, codeword)| {
-            let (scheduler, placement, victim, (streams, copies), (timing, cost)) = chosen;
+            let (scheduler, placement, victim, (streams, copies, handles), (timing, cost)) = chosen;
             let (host, thresholds, triggers, levelling, multi_plane) = texts;
             let spec = [host, shape, thresholds, triggers, levelling, multi_plane]
                 .iter()
@@ -247,6 +264,7 @@ pub fn drawn() -> impl Strategy<Value = Spec> {
                 .set("ftl.streams.policy", streams)
                 .set("ftl.streams.copy_streams", copies)
                 .set("nand.timing.policy", timing);
+            let spec = if streams == "fdp" { spec.with(&handles) } else { spec };
             let spec = if with_costs.contains(&timing) { spec.with(&cost) } else { spec };
             let spec = match buffer {
                 Some((units, text)) => {

@@ -53,7 +53,7 @@ pub fn spec() -> impl Strategy<Value = Spec> {
         1 => caching::drawn(),
     ];
     (any, cost(), 0u32..=2, random::share()).prop_map(|(spec, cost, more, share)| {
-        let spec = spec.set("nand.timing.policy", "by-cost").with(&cost);
+        let spec = random::mixing(spec).set("nand.timing.policy", "by-cost").with(&cost);
         legal(wider(spec, more), share)
     })
 }

@@ -150,6 +150,13 @@ const DEVICES: &[&[&str]] = &[
         "host.zones.capacity=64KiB",
         "cache.policy=none",
     ],
+    // Handles whose data is copied.
+    &[
+        "ftl.over_provisioning=100%",
+        "ftl.streams.policy=fdp",
+        "ftl.streams.handles=2",
+        "cache.policy=none",
+    ],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];

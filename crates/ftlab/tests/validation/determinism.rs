@@ -226,6 +226,11 @@ const SHOWN: &[(&str, &str)] = &[
         ftl.streams.zone_streams = 4
         ftl.over_provisioning = 200%",
     ),
+    (
+        "ftl.streams.policy-fdp",
+        "ftl.streams.handles = 2
+        ftl.streams.isolation = persistently",
+    ),
     ("ftl.placement.policy-zoned", "ftl.placement.zone_dies = 2"),
     ("ftl.streams.policy-single", "ftl.over_provisioning = 53.6%"),
     ("ftl.streams.policy-multi-hash", "ftl.over_provisioning = 66.9565%"),

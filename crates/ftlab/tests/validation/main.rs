@@ -19,6 +19,7 @@ mod energy;
 mod failures;
 mod firmware;
 mod gating;
+mod handles;
 mod host_side;
 mod idle;
 mod images;

@@ -152,6 +152,11 @@ class FtlSection(TypedDict, total=False):
     Default: 32. From 1 to 1000000. (ftl.gc.window)
     """
 
+    handles: int | str | None
+    """Reclaim unit handles: placement identifiers from zero on that the host may name. In handles. Default: 8.
+    From 1 to 8. (ftl.streams.handles)
+    """
+
     hard_limit: int | str | None
     """Free blocks of a plane at or below which collection neither yields (`ftl.gc.preemptible`) nor waits for
     host writes (`ftl.gc.copies_per_write`). In blocks. Default: 1. From 1 to 100000. (ftl.gc.hard_limit)
@@ -192,6 +197,10 @@ class FtlSection(TypedDict, total=False):
     """A page is hot if the weights of the filters that contain it add up to at least this value. The weights are
     4, 3, 2 and 1 from the newest to the oldest filter. In weight. Default: 6. From 1 to 10.
     (ftl.streams.hot_weight)
+    """
+
+    isolation: Literal["initially", "persistently"] | None
+    """Whether data of several handles may meet when it is copied. Default: initially. (ftl.streams.isolation)
     """
 
     keep_free: int | str | None
@@ -329,7 +338,7 @@ class FtlSection(TypedDict, total=False):
     """Free blocks of a plane at which collection stops. In blocks. Default: 3. From 2 to 100000. (ftl.gc.stop)
     """
 
-    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "zoned"] | Policy | StreamsPolicy | None
+    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "zoned", "fdp"] | Policy | StreamsPolicy | None
     """Decides which pages share blocks. Default: single. (ftl.streams.policy)"""
 
     superblock_policy: Literal["none", "all", "groups"] | None

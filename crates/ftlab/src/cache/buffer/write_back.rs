@@ -176,6 +176,7 @@ impl Buffer {
         let waiters = self.waiters.take_dirty(&mut self.pages[slot]);
         self.pages.change(slot, |page| {
             page.writing_back = what(page);
+            page.tag_on_way = page.tag;
             (page.dirty, page.clean) = Default::default();
             page.write_back_waiters = waiters;
         });
@@ -192,7 +193,8 @@ impl Buffer {
         self.counts.write_misses += 1;
         let writing_back = self.pages.shape.whole_page;
         let write_back_waiters = Some(self.waiters.only(request));
-        let entry = Page { writing_back, tag, write_back_waiters, ..Page::of(page) };
+        let tag_on_way = tag;
+        let entry = Page { writing_back, tag, tag_on_way, write_back_waiters, ..Page::of(page) };
         let slot = self.pages.insert(entry);
         self.under_way.pages += 1;
         self.under_way.space += self.pages.space.of_writing_back(&self.pages[slot]);

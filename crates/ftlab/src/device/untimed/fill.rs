@@ -207,7 +207,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     pub(super) fn note_pages(&mut self, mut pages: Range<u32>) {
-        pages.by_ref().for_each(|page| self.device.base.ledger.written(Lpn::new(page)));
+        pages.by_ref().for_each(|page| self.device.base.ledger.written(Lpn::new(page), 0));
     }
 }
 

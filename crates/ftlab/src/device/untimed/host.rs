@@ -27,6 +27,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let fits = end.is_some_and(|end| end <= self.device.capacity_sectors());
         assert!(request.op == Op::Write && request.sectors > 0 && fits, "{request:?}");
         let id = self.take_in(*request)?;
+        self.device.base.kernel.ftl.takes_request(request.stream, request.sectors);
         for span in Pages::new(request.lba, request.sectors, self.device.base.sectors_per_page) {
             if !self.write_page(id, span, Entering::New) {
                 self.requests[id.at()].left += 1;
@@ -76,7 +77,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.device.base.kernel.contents.copy(&Movement { from, to, page, sectors });
         ahead::outdate_read::<{ ALL }>(span.page, &mut self.device.base);
         if self.device.base.checks_itself() {
-            self.device.base.ledger.written(span.page);
+            self.device.base.ledger.written(span.page, tag);
         }
         if !self.device.base.buffer.has_acknowledged() {
             self.requests[id.at()].left += 1;

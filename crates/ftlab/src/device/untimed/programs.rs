@@ -187,7 +187,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let program = &self.programs.all[number as usize];
         match program.whole {
             Some(first) => self.device.base.kernel.ftl.streams().host_stream(first, 0),
-            None => self.device.base.stream_of(program.slots[0]),
+            None => self.device.base.stream_on_way(program.slots[0]),
         }
     }
 

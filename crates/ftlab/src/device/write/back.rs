@@ -225,6 +225,13 @@ impl<P: Probe, C: Contents> Base<P, C> {
         (!pads || !self.kernel.ftl.is_read_only()).then_some(next)
     }
 
+    /// The stream of data on its way to flash.
+    #[inline]
+    pub(in crate::device) fn stream_on_way(&self, slot: SlotId) -> WriteStream {
+        let page = self.buffer.page(slot);
+        self.kernel.ftl.streams().host_stream(page.page, page.tag_on_way)
+    }
+
     /// The stream of a buffered page, as of now.
     #[inline]
     pub(in crate::device) fn stream_of(&self, slot: SlotId) -> WriteStream {

@@ -65,6 +65,9 @@ impl Writes {
         request: &Request,
         on: &mut Base<impl Probe, impl Contents>,
     ) {
+        if any(S, RARE) {
+            on.kernel.ftl.takes_request(request.stream, request.sectors);
+        }
         if any(S, RARE) && on.buffer.keeps_versions() {
             self.submit_whole(id, request, on);
             return self.write_back::<S>(on);
@@ -198,7 +201,7 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.kernel.contents.copy(&Movement { from, to, page, sectors });
         ahead::outdate_read::<S>(span.page, self);
         if self.checks_itself() {
-            self.ledger.written(span.page);
+            self.ledger.written(span.page, tag);
         }
         entry::wait_for_flash(id, slot, self);
         true

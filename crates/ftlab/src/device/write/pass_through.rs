@@ -34,7 +34,7 @@ impl Writes {
         let to = Place::Buffer(slot);
         on.kernel.contents.copy(&Movement { from, to, page, sectors: whole });
         if on.checks_itself() {
-            on.ledger.written(page);
+            on.ledger.written(page, tag);
         }
         on.desk.intake.wait_for_one(id);
         on.move_to_write_back(slot, page, whole);

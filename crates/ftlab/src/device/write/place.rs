@@ -16,7 +16,7 @@ impl Writes {
         program: CommandId,
         on: &Base<impl Probe, impl Contents>,
     ) -> WriteStream {
-        on.stream_of(SlotId::new(self.loads.get(program, 0)))
+        on.stream_on_way(SlotId::new(self.loads.get(program, 0)))
     }
 
     /// Places a program whose data is complete and submits it to the flash, as soon as the

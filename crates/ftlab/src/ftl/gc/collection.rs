@@ -90,7 +90,11 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
         true => slc::cache::slc_withdrawn(victim, ftl),
         false if ftl.blocks.stream(victim).is_of_map() => map_pages::note_map_block(ftl),
         false if ftl.blocks.stream(victim) == WriteStream::REWRITES => {}
-        false => ftl.policies.streams.collects(victim, ftl.blocks.stream(victim)),
+        false => {
+            let stream = ftl.blocks.stream(victim);
+            ftl.policies.streams.collects(victim, stream);
+            ftl.policies.streams.moves(stream, valid);
+        }
     }
     ftl.counts.gc_runs += 1;
     ftl.counts.gc_victim_valid += u64::from(valid);

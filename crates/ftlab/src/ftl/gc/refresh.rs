@@ -3,6 +3,7 @@
 use crate::engine::skills::Skills;
 use crate::ftl::gc::Collector;
 use crate::ftl::parity::rebuild;
+use crate::ftl::streams::ClosedBy;
 use crate::ftl::wear::{RefreshRule, refresh};
 use crate::ftl::{FlashContents, Ftl, Kernel};
 use crate::nand::{CostClass, Hazards, Programmed, Reliability, Strain};
@@ -96,7 +97,7 @@ impl Collector {
         refresh::forget_due(&mut on.ftl);
         for block in (0..on.ftl.geometry.blocks()).map(BlockId::new) {
             if refresh::is_filled(block, &on.ftl) && patrol.may_come_due(block) {
-                refresh::seal(block, &mut on.ftl);
+                refresh::seal(block, ClosedBy::Device, &mut on.ftl);
             }
             if refresh::may_refresh(block, &on.ftl) {
                 match patrol.judge_block(&on.ftl, block) {

@@ -17,6 +17,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
 use crate::ftl::recovery::plan::is_scanned;
 use crate::ftl::recovery::{Erasing, Left, RecoveryPlan, packed, snapshot};
+use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::superblock::deaths;
 use crate::ftl::wear::{dies, failing, life};
 use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, parity, recovery, slc};
@@ -156,7 +157,9 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl:
         }
     }
     life::recount_losses(ftl);
-    crate::ftl::room::note_streams(Resume::NONE, ftl);
+    // The spare area says for which handle a block was opened.
+    let streams = ftl.policies.streams.hears_of_requests();
+    crate::ftl::room::note_streams(Resume { streams, ..Resume::NONE }, ftl);
     fragments::room::refresh_pack_room(ftl);
     let planes: Vec<PlaneId> = (0..ftl.geometry.planes()).map(PlaneId::new).collect();
     planes

@@ -7,6 +7,7 @@
 
 mod ages;
 mod by_host_stream;
+pub mod fdp;
 mod multi_bloom;
 mod multi_hash;
 mod sepbit;
@@ -14,6 +15,7 @@ mod single;
 mod zoned;
 
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
+pub use fdp::{Fdp, FdpOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use sepbit::SepBit;
@@ -95,6 +97,26 @@ pub enum Copied {
     ByGeneration,
 }
 
+/// What a streams policy promises to keep apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Isolates {
+    /// It promises nothing.
+    Nothing,
+    /// What the host writes in different streams.
+    Writes,
+    /// That, and the copies of it.
+    Copies,
+}
+
+/// Who has an open block closed before it is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClosedBy {
+    /// The host, by a command.
+    Host,
+    /// The FTL, for reasons of its own.
+    Device,
+}
+
 impl StreamCounts {
     /// Returns the counts for `host` host streams, and for `copy_streams` as given by
     /// [`CopyOptions`].
@@ -148,6 +170,7 @@ seam! {
         MultiBloom(MultiBloom),
         SepBit(SepBit),
         Zoned(ZonedStreams),
+        Fdp(Fdp),
     }
 }
 
@@ -160,6 +183,16 @@ contract! {
         /// Whether it separates zones, so that it needs some.
         fn is_zoned(_options: &Self::Options) -> bool {
             false
+        }
+
+        /// Whether it needs open blocks to be closed before they are full.
+        fn closes_early(options: &Self::Options) -> bool {
+            Self::is_zoned(options)
+        }
+
+        /// Whether pages of different host streams share no block when they are written, and whether they never do.
+        fn isolates(_options: &Self::Options) -> Isolates {
+            Isolates::Nothing
         }
 
         /// Returns the number of bytes that the policy stores for each logical page.
@@ -213,6 +246,28 @@ contract! {
         /// Records that a zone takes no more writes; `written` pages of it were.
         fn zone_ends(&mut self, _first: Lpn, _written: u32) {}
 
+        /// Whether it hears of requests, and of open blocks that are closed early.
+        #[must_use]
+        fn hears_of_requests(&self) -> bool {
+            false
+        }
+
+        /// Records that the turn of a write of the host has come.
+        fn takes_request(&mut self, _host_stream: u32, _sectors: u32) {}
+
+        /// Returns the host stream to which the pages of a stream belong, if it is kept apart from all others. Its copies never go
+        /// to blocks of another one.
+        #[must_use]
+        fn isolated(&self, _stream: WriteStream) -> Option<u8> {
+            None
+        }
+
+        /// Records that collection moves pages out of a block of a stream.
+        fn moves(&mut self, _stream: WriteStream, _pages: u32) {}
+
+        /// Records that an open block of a stream is closed, although it lacks pages.
+        fn closed_early(&mut self, _stream: WriteStream, _unwritten: u32, _by: ClosedBy) {}
+
         /// Records that a block is opened for a stream.
         #[inline]
         fn opened(&mut self, _block: BlockId, _stream: WriteStream) {}
@@ -243,6 +298,22 @@ impl Streams {
     #[must_use]
     pub fn open_blocks(&self) -> u32 {
         self.counts().open_blocks()
+    }
+
+    /// Whether all of its streams are kept apart.
+    #[must_use]
+    pub(crate) fn isolates(&self) -> bool {
+        let mut copies = self.all_copy_streams();
+        copies.all(|stream| self.isolated(stream).is_some())
+    }
+
+    /// Flexible data placement, if this is what the policy does.
+    #[must_use]
+    pub fn fdp(&self) -> Option<&Fdp> {
+        match self {
+            Streams::Fdp(fdp) => Some(fdp),
+            _ => None,
+        }
     }
 
     /// Returns the host streams.

@@ -44,7 +44,7 @@ pub struct WearSetup {
     pub faults: Option<Faults>,
     /// Whether dies may die by order, even if nothing ever fails.
     pub bears_deaths: bool,
-    /// Whether open blocks are closed early, because zones end.
+    /// Whether the streams policy has open blocks closed early.
     pub closes_early: bool,
     /// Maximum number of flash pages that the write buffer may still have to write at the end of
     /// the device's life.

@@ -22,6 +22,7 @@ use std::collections::VecDeque;
 use super::super::gc::{Purpose, Wanted};
 use super::super::{BlockState, Ftl};
 use crate::engine::skills;
+use crate::ftl::streams::{ClosedBy, StreamsPolicy};
 use crate::nand::Limit;
 use crate::options::declare::{choices, options};
 use crate::shape::Geometry;
@@ -177,7 +178,7 @@ fn push_due(block: BlockId, by_reads: bool, ftl: &mut Ftl) {
 }
 
 /// Closes an open block early.
-pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
+pub(in crate::ftl) fn seal(block: BlockId, by: ClosedBy, ftl: &mut Ftl) {
     let plane = ftl.geometry.plane_of(block);
     let open = ftl.space.planes[plane.at()].close(block, |stream| ftl.blocks.units_in(stream));
     // A block that was taken as a whole closes by itself.
@@ -186,6 +187,8 @@ pub(in crate::ftl) fn seal(block: BlockId, ftl: &mut Ftl) {
         writable.next_unit[plane.at()] = 0;
     }
     crate::ftl::room::refresh_writable::<{ skills::ALL }>(plane, ftl);
+    let unwritten = ftl.blocks.units_in(stream) - taken;
+    ftl.policies.streams.closed_early(stream, unwritten, by);
     if let Some(refresh) = &mut ftl.features.refresh {
         refresh.sealing.push(Sealing { block, taken });
     }
@@ -218,7 +221,7 @@ fn next_to_rebuild(plane: PlaneId, ftl: &mut Ftl) -> Option<Wanted> {
     }
     let open: Vec<BlockId> =
         rebuild::exposed_on(plane, ftl).filter(|&block| is_filled(block, ftl)).collect();
-    open.into_iter().for_each(|block| seal(block, ftl));
+    open.into_iter().for_each(|block| seal(block, ClosedBy::Device, ftl));
     rebuild::next(plane, ftl)
 }
 

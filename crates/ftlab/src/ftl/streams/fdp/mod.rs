@@ -1,0 +1,231 @@
+//! Flexible data placement: the host names a reclaim unit handle with each write, and the pages of a handle share reclaim units.
+//!
+//! A reclaim unit is what the FTL opens, fills, collects and erases at a time: a superblock, or a block where there are none. Then
+//! a handle fills one unit in each plane. There is one reclaim group, as on the drives that are sold. Handle 0 takes writes
+//! without a placement identifier. A write with an unknown one goes there, too, and is logged.
+//!
+//! Data of initially isolated handles may meet when it is copied; that of persistently isolated handles stays apart.
+//!
+//! Source: NVM Express TP4146a (Flexible Data Placement), now NVMe base specification 2.1, section 8.1.10. Departures: one reclaim
+//! group and one endurance group; a unit has no time limit; events carry no time.
+
+mod events;
+
+pub use events::{PlacementCounts, PlacementEvent};
+
+use self::events::EventLog;
+use super::{ClosedBy, Isolates, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
+use crate::image::{Damage, ImageReader, ImageWriter};
+use crate::options::declare::{choices, options};
+use crate::policy::{Parts, Policy};
+use crate::units::Lpn;
+
+/// The largest number of handles: each may need a stream for its copies.
+pub const MOST_HANDLES: usize = 8;
+
+options! {
+    /// Flexible data placement.
+    pub struct FdpOptions at "ftl.streams" {
+        /// Reclaim unit handles: placement identifiers from zero on that the host may name.
+        handles: u32 = "8", in "1"..="8", unit "handles",
+            source "default: the handles of a Samsung PM9D3a";
+        /// Whether data of several handles may meet when it is copied.
+        isolation: Isolation = "initially",
+            source "default: the isolation of a Samsung PM9D3a";
+    }
+}
+
+choices! {
+    /// How long data of different handles stays apart.
+    pub enum Isolation {
+        /// Until it is copied: copies share reclaim units.
+        Initially = "initially",
+        /// For ever.
+        Persistently = "persistently",
+    }
+}
+
+/// Streams by reclaim unit handle.
+#[derive(Clone, Debug)]
+pub struct Fdp {
+    streams: StreamCounts,
+    isolation: Isolation,
+    log: EventLog,
+}
+
+impl Policy for Fdp {
+    const NAME: &'static str = "fdp";
+    const SUMMARY: &'static str = "the reclaim unit handle that the host gives each write";
+    const SOURCE: &'static str = "NVM Express TP4146a, Flexible Data Placement";
+    type Options = FdpOptions;
+
+    fn build(options: &Self::Options, _parts: &Parts<'_>) -> Self {
+        Fdp::new(options)
+    }
+
+    fn save(&self, out: &mut ImageWriter) {
+        let Fdp { streams: _, isolation: _, log } = self;
+        log.save(out);
+    }
+
+    fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
+        self.log.load(self.streams.host, from)
+    }
+}
+
+impl StreamsFacts for Fdp {
+    fn counts(options: &Self::Options) -> StreamCounts {
+        let copies = match options.isolation {
+            Isolation::Initially => 1,
+            Isolation::Persistently => 0,
+        };
+        StreamCounts::new(options.handles as u8, copies)
+    }
+
+    fn closes_early(_options: &Self::Options) -> bool {
+        true
+    }
+
+    fn isolates(options: &Self::Options) -> Isolates {
+        match options.isolation {
+            _ if options.handles == 1 => Isolates::Nothing,
+            Isolation::Initially => Isolates::Writes,
+            Isolation::Persistently => Isolates::Copies,
+        }
+    }
+}
+
+impl Fdp {
+    /// Handles with these options.
+    #[must_use]
+    pub fn new(options: &FdpOptions) -> Fdp {
+        let streams = <Fdp as StreamsFacts>::counts(options);
+        Fdp { streams, isolation: options.isolation, log: EventLog::default() }
+    }
+
+    /// How long data of its handles stays apart.
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// What was counted since the device was new.
+    #[must_use]
+    pub fn placement_counts(&self) -> &PlacementCounts {
+        &self.log.counts
+    }
+
+    /// The latest events, the oldest first.
+    pub fn events(&self) -> impl Iterator<Item = PlacementEvent> {
+        self.log.events()
+    }
+
+    /// The handle to which a host stream belongs, and whether the host knows it.
+    fn handle(&self, host_stream: u32) -> (u8, bool) {
+        match u8::try_from(host_stream) {
+            Ok(handle) if handle < self.streams.host => (handle, true),
+            _ => (0, false),
+        }
+    }
+}
+
+impl StreamsPolicy for Fdp {
+    #[inline]
+    fn counts(&self) -> StreamCounts {
+        self.streams
+    }
+
+    #[inline]
+    fn tag_of(&self, host_stream: u32) -> u8 {
+        self.handle(host_stream).0
+    }
+
+    #[inline]
+    fn host_stream(&self, _page: Lpn, tag: u8) -> WriteStream {
+        WriteStream::new(tag)
+    }
+
+    fn goes_by_tag(&self) -> bool {
+        true
+    }
+
+    #[inline]
+    fn wrote(&mut self, _page: Lpn) {}
+
+    fn hears_of_requests(&self) -> bool {
+        true
+    }
+
+    fn takes_request(&mut self, host_stream: u32, sectors: u32) {
+        let (handle, is_known) = self.handle(host_stream);
+        self.log.counts.sectors[usize::from(handle)] += u64::from(sectors);
+        if !is_known {
+            self.log.note(PlacementEvent::UnknownIdentifier { stream: host_stream });
+        }
+    }
+
+    fn isolated(&self, stream: WriteStream) -> Option<u8> {
+        if !stream.is_of_policy() {
+            return None;
+        }
+        let number = stream.at() as u8;
+        let is_copy = number >= self.streams.host;
+        match self.isolation {
+            Isolation::Initially => (!is_copy).then_some(number),
+            Isolation::Persistently if is_copy => Some(number - self.streams.host),
+            Isolation::Persistently => Some(number),
+        }
+    }
+
+    fn moves(&mut self, stream: WriteStream, pages: u32) {
+        if pages > 0 {
+            self.log.counts.moved_pages += u64::from(pages);
+            self.log.note(PlacementEvent::Reallocated { handle: self.isolated(stream), pages });
+        }
+    }
+
+    fn closed_early(&mut self, stream: WriteStream, unwritten: u32, by: ClosedBy) {
+        // A unit of copies belongs to no handle of initially isolated data: the host does not know it.
+        let Some(handle) = self.isolated(stream) else { return };
+        self.log.note(match by {
+            ClosedBy::Host => PlacementEvent::NotFullyWritten { handle, pages: unwritten },
+            ClosedBy::Device => PlacementEvent::ImplicitlyModified { handle, pages: unwritten },
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fdp(handles: u32, isolation: Isolation) -> Fdp {
+        Fdp::new(&FdpOptions { handles, isolation })
+    }
+
+    #[test]
+    fn copies_meet_unless_handles_are_isolated_persistently() {
+        let next =
+            |policy: &Fdp, source| policy.copy_stream(Lpn::new(0), WriteStream::new(source)).at();
+        let initially = fdp(3, Isolation::Initially);
+        assert_eq!([0, 1, 2, 3].map(|source| next(&initially, source)), [3; 4]);
+        assert_eq!(initially.isolated(WriteStream::new(2)), Some(2));
+        assert_eq!(initially.isolated(WriteStream::new(3)), None);
+        let persistently = fdp(3, Isolation::Persistently);
+        let sources = [0, 1, 2, 3, 4, 5];
+        assert_eq!(sources.map(|source| next(&persistently, source)), [3, 4, 5, 3, 4, 5]);
+        let isolated = |source| persistently.isolated(WriteStream::new(source));
+        assert_eq!(sources.map(isolated), [0, 1, 2, 0, 1, 2].map(Some));
+    }
+
+    #[test]
+    fn unknown_identifiers_go_to_handle_zero_and_are_logged() {
+        let mut policy = fdp(2, Isolation::Initially);
+        assert_eq!([0, 1, 2, 300].map(|stream| policy.tag_of(stream)), [0, 1, 0, 0]);
+        for stream in [1, 2, 300] {
+            policy.takes_request(stream, 8);
+        }
+        assert_eq!(policy.placement_counts().sectors[..2], [16, 8]);
+        let unknown = [2, 300].map(|stream| PlacementEvent::UnknownIdentifier { stream });
+        assert_eq!(policy.events().collect::<Vec<_>>(), unknown);
+    }
+}

@@ -1,0 +1,41 @@
+//! Flexible data placement in the report.
+
+use serde::Serialize;
+
+use crate::device::{Contents, Device};
+use crate::ftl::streams::StreamsPolicy;
+use crate::ftl::streams::fdp::PlacementCounts;
+use crate::options::value::Value;
+use crate::scheduler::Probe;
+use crate::units::SECTOR_BYTES;
+
+/// Flexible data placement: its handles, and what happened to reclaim units. What the host and the media wrote is in
+/// `write_amplification`.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PlacementReport {
+    /// Whether data of several handles may meet when it is copied.
+    pub isolation: String,
+    /// Bytes of a reclaim unit.
+    pub reclaim_unit_bytes: u64,
+    /// Bytes that the host wrote, by handle.
+    pub host_bytes: Vec<u64>,
+    /// What happened.
+    #[serde(flatten)]
+    pub counts: PlacementCounts,
+}
+
+impl PlacementReport {
+    pub(super) fn new<P: Probe, C: Contents>(
+        counts: &PlacementCounts,
+        device: &Device<P, C>,
+    ) -> Option<PlacementReport> {
+        let fdp = device.fdp()?;
+        let written = &counts.sectors[..usize::from(fdp.counts().host)];
+        Some(PlacementReport {
+            isolation: fdp.isolation().print(),
+            reclaim_unit_bytes: device.reclaim_unit().0,
+            host_bytes: written.iter().map(|&sectors| sectors * SECTOR_BYTES).collect(),
+            counts: *counts,
+        })
+    }
+}
