@@ -247,8 +247,9 @@ impl Ftl {
             closes_early,
             drain_pages,
         } = setup.wear;
-        let refreshes = refresh.is_some() || refresh_reads || rebuilds || closes_early;
-        let refresh = refreshes.then(|| Box::new(Refresh::new(refresh, geometry.planes())));
+        let refreshes = refresh.is_some() || refresh_reads || rebuilds;
+        let new = || Box::new(Refresh::new(refresh, refreshes, geometry.planes()));
+        let refresh = (refreshes || closes_early).then(new);
         let members = setup.superblock.as_ref().map(SuperblockState::members);
         let kept_back = kept_back(&geometry, drain_pages, members.is_some());
         let life_with = |faults| {

@@ -101,6 +101,8 @@ struct Sealing {
 pub(in crate::ftl) struct Refresh {
     /// `None` if blocks are not refreshed because of their age.
     rule: Option<RefreshRule>,
+    /// Whether any block is ever refreshed. Otherwise open blocks are only closed early.
+    refreshes: bool,
     /// By plane: blocks that the last patrol found, or that were read often.
     due: Vec<VecDeque<Due>>,
     /// Blocks that are closed early and still have programs under way.
@@ -108,8 +110,13 @@ pub(in crate::ftl) struct Refresh {
 }
 
 impl Refresh {
-    pub(in crate::ftl) fn new(rule: Option<RefreshRule>, planes: u32) -> Refresh {
-        Refresh { rule, due: vec![VecDeque::new(); planes as usize], sealing: Vec::new() }
+    pub(in crate::ftl) fn new(rule: Option<RefreshRule>, refreshes: bool, planes: u32) -> Refresh {
+        Refresh {
+            rule,
+            refreshes,
+            due: vec![VecDeque::new(); planes as usize],
+            sealing: Vec::new(),
+        }
     }
 
     /// Stops the refresh of a plane.
@@ -139,7 +146,7 @@ impl Ftl {
 /// Whether blocks are ever refreshed.
 #[inline]
 pub(crate) fn may_have_due(ftl: &Ftl) -> bool {
-    ftl.features.refresh.is_some()
+    ftl.features.refresh.as_ref().is_some_and(|refresh| refresh.refreshes)
 }
 
 /// Forgets the blocks that the last patrol found and that were not refreshed, because the patrol

@@ -91,6 +91,7 @@ devices! {
     pacing_token_bucket: ["ftl.gc.pacing=token-bucket"];
     pacing_stall: ["ftl.gc.pacing=stall"];
     streams_by_host: ["ftl.streams.policy=by-host-stream"];
+    streams_fdp: ["ftl.streams.policy=fdp", "ftl.streams.handles=3", "ftl.streams.isolation=persistently"];
     streams_multi_hash: ["ftl.streams.policy=multi-hash"];
     streams_multi_bloom: ["ftl.streams.policy=multi-bloom"];
     placement_zoned: ["ftl.placement.policy=zoned"];
