@@ -427,6 +427,7 @@ impl Experiment {
         recording.names.clone_from(&plan.phase_names);
         recording.tally = Some(plan.tally);
         supervision.watcher.begins(&self.load.name(), None);
+        ssd.identify_streams(&plan.placement);
         let (failed, limits) = (&recording.flags.failed, self.options.limits);
         let crew = Crew { host: ssd, sink: recording, limits };
         let replayed = crew.run(plan.groups, &mut |progress| supervision.goes_on(progress, failed));

@@ -145,6 +145,10 @@ impl<P: Probe + Clone, C: Contents + Clone> Host for LosesPower<'_, P, C> {
         self.device.capacity_sectors()
     }
 
+    fn identify_streams(&mut self, identifiers: &[u8]) {
+        self.device.identify_streams(identifiers);
+    }
+
     fn zones(&self) -> Option<&Zones> {
         self.device.zones()
     }

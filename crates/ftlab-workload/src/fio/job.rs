@@ -30,6 +30,8 @@ pub struct Job {
     pub(super) amounts: Amounts,
     pub(super) zones: Option<Zones>,
     pub(super) zbd: Option<ZbdOptions>,
+    /// The placement identifier of its writes.
+    pub(super) placement: Option<u8>,
     pub(super) clones: u32,
     pub(super) queue: Queue,
     pub(super) time: Time,

@@ -190,6 +190,12 @@ pub const OPTIONS: &[JobOption] = options![
     "zone_reset_threshold": NoEffect(ZBD);
     "zone_reset_frequency": NoEffect(ZBD);
 
+    "fdp": Honoured("the writes of the job carry its placement identifier, those of other jobs carry 0 (`ftl.streams.policy` = fdp)");
+    "fdp_pli" | "plids": Honoured("one identifier for the job");
+    "fdp_pli_select" | "plid_select": NoEffect("a job has one identifier");
+    "dataplacement": Honoured("none and fdp");
+    "dp_scheme": refused("a job has one identifier", "use fdp_pli=N");
+
     "direct": NoEffect("there is no page cache: every request goes to the device");
     "buffered": NoEffect("see direct");
     "atomic": NoEffect("see direct");

@@ -34,6 +34,8 @@ pub struct FioPlan {
     pub phase_names: Vec<String>,
     /// By stream: the name of the job, with the number of the clone if it has several.
     pub stream_names: Vec<String>,
+    /// By stream: the placement identifier of its writes. Jobs without one write by identifier 0.
+    pub placement: Vec<u8>,
     /// The assumptions made.
     pub notes: Vec<String>,
     /// Collects the measurements for fio's document.
@@ -96,6 +98,7 @@ impl JobFile {
             groups: Vec::new(),
             phase_names: Vec::new(),
             stream_names: clones.iter().map(|clone| clone.name.clone()).collect(),
+            placement: clones.iter().map(|clone| clone.job.placement.unwrap_or(0)).collect(),
             notes: self.notes.clone(),
             tally: FioTally::new(&self.global),
         };

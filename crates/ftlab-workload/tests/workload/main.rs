@@ -4,6 +4,7 @@ mod common;
 mod every_key;
 mod example_trace;
 mod fio_jobs;
+mod fio_placement;
 mod fio_places;
 mod fio_zones;
 mod generate_file;

@@ -10,6 +10,11 @@ use crate::scheduler::{CommandId, Kind, Probe};
 use crate::units::Nanos;
 
 impl<P: Probe, C: Contents> Device<P, C> {
+    /// Whether it programs metadata for recovery.
+    pub fn keeps_journal(&self) -> bool {
+        self.base.services.journal.is_some()
+    }
+
     /// Programs that were done before are in the index, whose last page `index` programmed. They count now, unless their
     /// die was found dead meanwhile.
     pub(super) fn programs_are_indexed(&mut self, index: CommandId) {

@@ -44,15 +44,13 @@ pub use untimed::{NeedsTime, Stuck, Untimed};
 use self::base::Base;
 use self::idle::Chore;
 use self::read::ahead;
-use self::write::Writes;
-use self::write::{end_of_life, lock_step, start, zones};
+use self::write::{Writes, end_of_life, lock_step, start, zones};
 use crate::cache::{Buffer, BufferCounts, ReadCache};
 use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::service::Signals;
-use crate::ftl::slc;
-use crate::ftl::{Ftl, FtlCounts, Kernel};
+use crate::ftl::{Ftl, FtlCounts, Kernel, slc};
 use crate::host::zones::Zones;
 use crate::host::{Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request};
 use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
@@ -119,11 +117,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// How long the parts of the front end have been in use; nothing without one.
     pub fn front_busy(&self) -> FrontEndBusy {
         self.base.front_busy()
-    }
-
-    /// Whether it programs metadata for recovery.
-    pub fn keeps_journal(&self) -> bool {
-        self.base.services.journal.is_some()
     }
 
     /// The submission queues.
@@ -430,9 +423,9 @@ impl<P: Probe, C: Contents> Base<P, C> {
 
     fn earlier_event(&self, next: Option<(SimTime, Part)>) -> Option<(SimTime, Part)> {
         let front = self.desk.front.as_ref().and_then(|front| front.next_time());
-        let front = front.map(|at| (at, Part::Front));
-        let idle = self.idle.next().map(|at| (at, Part::Idle));
-        [next, front, idle].into_iter().flatten().min()
+        let others =
+            [front.map(|at| (at, Part::Front)), self.idle.next().map(|at| (at, Part::Idle))];
+        others.into_iter().flatten().chain(next).min()
     }
 }
 
@@ -453,6 +446,10 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
 
     fn capacity_sectors(&self) -> u64 {
         self.base.capacity_sectors()
+    }
+
+    fn identify_streams(&mut self, identifiers: &[u8]) {
+        self.base.kernel.ftl.identify_streams(identifiers);
     }
 
     fn zones(&self) -> Option<&Zones> {

@@ -1,7 +1,7 @@
 //! Reclaim unit handles: which units they fill, and what happens when the host gives one a new unit.
 
 use crate::ftl::Ftl;
-use crate::ftl::streams::{ClosedBy, WriteStream};
+use crate::ftl::streams::{ClosedBy, Streams, WriteStream};
 use crate::ftl::wear::refresh;
 use crate::units::{BlockId, PlaneId};
 
@@ -16,6 +16,15 @@ pub(crate) fn update(handle: u8, ftl: &mut Ftl) {
     let begun: Vec<BlockId> =
         open_units(handle, ftl).filter(|&(_, next)| next > 0).map(|(block, _)| block).collect();
     begun.into_iter().for_each(|block| refresh::seal(block, ClosedBy::Host, ftl));
+}
+
+impl Ftl {
+    /// The writes of each host stream carry this placement identifier from now on.
+    pub(crate) fn identify_streams(&mut self, identifiers: &[u8]) {
+        if let Streams::Fdp(fdp) = &mut self.policies.streams {
+            fdp.identify_streams(identifiers);
+        }
+    }
 }
 
 /// The open reclaim units of a handle, and the next page of each.

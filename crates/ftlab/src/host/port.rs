@@ -30,6 +30,12 @@ pub trait Host {
         None
     }
 
+    /// The writes of each stream carry this placement identifier from now on, those of further streams none. Otherwise the number
+    /// of a stream is its identifier. Only drives with flexible data placement take notice.
+    fn identify_streams(&mut self, identifiers: &[u8]) {
+        let _ = identifiers;
+    }
+
     /// The submission queue for commands of `stream`.
     fn queue_of(&self, stream: u32) -> QueueId {
         let _ = stream;

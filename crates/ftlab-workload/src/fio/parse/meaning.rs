@@ -66,6 +66,21 @@ impl Draft {
                 let before = self.zbd.max_open;
                 self.zbd.max_open = if before == 0 { most } else { before.min(most.max(1)) };
             }
+            "fdp" => self.places = switch(value)?,
+            "dataplacement" => {
+                self.places = match value {
+                    "none" => false,
+                    "fdp" => true,
+                    "streams" => return bad("a job is a stream already", "leave it out"),
+                    _ => return unknown(value, &["none", "fdp"]),
+                }
+            }
+            "fdp_pli" | "plids" if value.contains(',') => {
+                return bad("the writes of a job carry one identifier", "use a job for each");
+            }
+            "fdp_pli" | "plids" => {
+                self.job.placement = Some(narrow(count(value, base, 0, u8::MAX.into())?) as u8);
+            }
             "read_beyond_wp" => self.zbd.read_beyond = switch(value)?,
             _ => return Ok(false),
         }

@@ -102,6 +102,8 @@ struct Draft {
     complete_min: u32,
     zoned: ZoneMode,
     zbd: ZbdOptions,
+    /// Whether writes carry a placement identifier.
+    places: bool,
     zone: [u64; 3],
     rate_iops: [Option<u64>; 3],
     think: Option<Nanos>,
@@ -150,6 +152,7 @@ impl Draft {
             },
             zones: None,
             zbd: None,
+            placement: None,
             clones: 1,
             queue: Queue { depth: 1, refill_at: 0 },
             time: Time {
@@ -185,6 +188,7 @@ impl Draft {
             complete_min: 1,
             zoned: ZoneMode::None,
             zbd: ZbdOptions::default(),
+            places: false,
             zone: [0; 3],
             rate_iops: [None; 3],
             think: None,
@@ -325,6 +329,14 @@ impl Draft {
             at_issue: self.think_at_issue,
             every_time: self.think_io_time,
         });
+        match (self.places, job.placement) {
+            (true, None) => {
+                let message = "without an identifier fio takes all in turn; here a job has one";
+                wrong("fdp", message, "give fdp_pli=N");
+            }
+            (false, _) => job.placement = None,
+            (true, Some(_)) => {}
+        }
         if self.zoned == ZoneMode::Zbd {
             job.zbd = Some(ZbdOptions { size: self.zone[0], ..self.zbd });
         }

@@ -50,6 +50,8 @@ choices! {
 pub struct Fdp {
     streams: StreamCounts,
     isolation: Isolation,
+    /// By host stream: the placement identifier of its writes, if it is not the number of the stream.
+    identifiers: Option<Vec<u8>>,
     log: EventLog,
 }
 
@@ -64,7 +66,7 @@ impl Policy for Fdp {
     }
 
     fn save(&self, out: &mut ImageWriter) {
-        let Fdp { streams: _, isolation: _, log } = self;
+        let Fdp { streams: _, isolation: _, identifiers: _, log } = self;
         log.save(out);
     }
 
@@ -100,7 +102,7 @@ impl Fdp {
     #[must_use]
     pub fn new(options: &FdpOptions) -> Fdp {
         let streams = <Fdp as StreamsFacts>::counts(options);
-        Fdp { streams, isolation: options.isolation, log: EventLog::default() }
+        Fdp { streams, isolation: options.isolation, identifiers: None, log: EventLog::default() }
     }
 
     /// How long data of its handles stays apart.
@@ -120,9 +122,18 @@ impl Fdp {
         self.log.events()
     }
 
-    /// The handle to which a host stream belongs, and whether the host knows it.
+    /// The writes of each host stream carry this placement identifier from now on, those of further streams none.
+    pub(in crate::ftl) fn identify_streams(&mut self, identifiers: &[u8]) {
+        self.identifiers = Some(identifiers.to_vec());
+    }
+
+    /// The handle for the writes of a host stream, and whether their placement identifier is a known one.
     fn handle(&self, host_stream: u32) -> (u8, bool) {
-        match u8::try_from(host_stream) {
+        let identifier = match &self.identifiers {
+            Some(identifiers) => identifiers.get(host_stream as usize).map_or(0, |&it| it.into()),
+            None => host_stream,
+        };
+        match u8::try_from(identifier) {
             Ok(handle) if handle < self.streams.host => (handle, true),
             _ => (0, false),
         }
@@ -224,6 +235,12 @@ mod tests {
         for stream in [1, 2, 300] {
             policy.takes_request(stream, 8);
         }
+        let mut named = policy.clone();
+        named.identify_streams(&[1, 7]);
+        assert_eq!(
+            [0, 1, 2].map(|stream| named.handle(stream)),
+            [(1, true), (0, false), (0, true)]
+        );
         assert_eq!(policy.placement_counts().sectors[..2], [16, 8]);
         let unknown = [2, 300].map(|stream| PlacementEvent::UnknownIdentifier { stream });
         assert_eq!(policy.events().collect::<Vec<_>>(), unknown);
