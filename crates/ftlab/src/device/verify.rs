@@ -5,12 +5,12 @@ use crate::device::base::Base;
 use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::mapping::Dftl;
-#[cfg(any(feature = "verify", debug_assertions))]
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::{BlockState, Kernel};
 use crate::nand::CellMode;
 use crate::scheduler::{FlashLaws, HeldBlock, Kind, Origin, Probe, flash_pages_programmed};
 use crate::units::{BlockId, DieId, SimTime};
+#[cfg(any(feature = "verify", debug_assertions))]
 use crate::verify::Canary;
 
 /// A full audit looks at every page. The interval between two audits is this many events, plus one
