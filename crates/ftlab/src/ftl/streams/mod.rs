@@ -7,13 +7,16 @@
 
 mod ages;
 mod by_host_stream;
+mod dac;
 mod multi_bloom;
 mod multi_hash;
+mod per_page;
 mod sepbit;
 mod single;
 mod zoned;
 
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
+pub use dac::{Dac, DacOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use sepbit::SepBit;
@@ -147,6 +150,7 @@ seam! {
         MultiHash(MultiHash),
         MultiBloom(MultiBloom),
         SepBit(SepBit),
+        Dac(Dac),
         Zoned(ZonedStreams),
     }
 }
@@ -203,6 +207,17 @@ contract! {
         fn copy_stream(&self, _page: Lpn, source: WriteStream) -> WriteStream {
             self.counts().next(source)
         }
+
+        /// Whether the policy hears of copies ([`copied`](Self::copied)).
+        #[must_use]
+        #[inline]
+        fn hears_of_copies(&self) -> bool {
+            false
+        }
+
+        /// Records that garbage collection has placed a copy of a page.
+        #[inline]
+        fn copied(&mut self, _page: Lpn) {}
 
         /// Records that the zone that begins with a page becomes active; `written` pages of it are on flash. Returns its stream if no other zone has pages
         /// there: what is left of its open blocks is not used then.
