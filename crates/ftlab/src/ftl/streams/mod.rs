@@ -10,17 +10,23 @@ mod by_host_stream;
 mod dac;
 mod multi_bloom;
 mod multi_hash;
+mod multi_log;
 mod per_page;
 mod sepbit;
+mod sfs;
 mod single;
+mod warcip;
 mod zoned;
 
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
 pub use dac::{Dac, DacOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
+pub use multi_log::{MultiLog, MultiLogOptions};
 pub use sepbit::SepBit;
+pub use sfs::{Sfs, SfsOptions};
 pub use single::Single;
+pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
 use crate::options::declare::options;
@@ -151,6 +157,9 @@ seam! {
         MultiBloom(MultiBloom),
         SepBit(SepBit),
         Dac(Dac),
+        MultiLog(MultiLog),
+        Sfs(Sfs),
+        Warcip(Warcip),
         Zoned(ZonedStreams),
     }
 }

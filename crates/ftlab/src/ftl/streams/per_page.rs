@@ -1,8 +1,12 @@
 //! What streams policies remember of each page besides its last write ([`Ages`](super::ages::Ages)):
-//! one small number. A page that was never written has zero, which takes no memory until then.
+//! one small number, and logarithms to compress large ones. A page that was never written has zero,
+//! which takes no memory until then.
 
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::Lpn;
+
+/// Steps of [`log2`] for each doubling.
+pub const STEPS: u32 = 8;
 
 /// A small number for each logical page.
 #[derive(Clone, Debug)]
@@ -60,5 +64,32 @@ impl<T: Copy + Default + Eq + Into<u64> + TryFrom<u64>> PerPage<T> {
             left = others;
         }
         Ok(())
+    }
+}
+
+/// Returns the logarithm of a number to base two in [`STEPS`], linear between powers of two. That of
+/// zero is zero.
+#[inline]
+pub fn log2(number: u64) -> u32 {
+    let number = number.max(1);
+    let doublings = number.ilog2();
+    let steps = (u128::from(number) * u128::from(STEPS)) >> doublings;
+    doublings * STEPS + steps as u32 - STEPS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn logarithms_rise_by_eight_steps_for_each_doubling() {
+        assert_eq!([0, 1, 2, 3, 4, 1_024].map(log2), [0, 0, 8, 12, 16, 80]);
+        for number in 1..5_000_u64 {
+            let exact = f64::from(STEPS) * (number as f64).log2();
+            let off = exact - f64::from(log2(number));
+            assert!((0.0..1.7).contains(&off), "{number}: {off}");
+            assert!(log2(number) <= log2(number + 1), "{number}");
+        }
+        assert_eq!(log2(u64::MAX), 64 * STEPS - 1);
     }
 }
