@@ -20,6 +20,7 @@ fn the_papers_are_listed() {
         ("drives-behind", 1),
         ("five-ideas", 10),
         ("openssd-ftl", 1),
+        ("placement", 3),
         ("prlru", 3),
         ("prlru-adaptive", 10),
         ("real-drives", 1),
