@@ -88,6 +88,16 @@ fn real_drives_are_met() {
     assert!(none.err.contains("marked as quick") && none.err.contains("--quick"), "{}", none.err);
 }
 
+/// Each way to separate pages pays at Zipf 1.0.
+#[test]
+#[ignore = "long: ./x test --all"]
+fn separation_of_pages_pays() {
+    let place = Place::new();
+    let done = place.run("reproduce placement --quick -o out");
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    assert_eq!(place.json("out/result.json")["verdicts"]["reproduced"], 5);
+}
+
 /// The README's statements about the curves.
 #[test]
 #[ignore = "long: ./x test --all"]
