@@ -3,6 +3,8 @@
 //! its own runs to a steady state, keeps all promises, and continues from an image.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ftlab::cache::{Fifo as FifoBuffer, Lru, WriteThrough};
 use ftlab::config::{Config, Layer};
@@ -133,6 +135,38 @@ impl StreamsPolicy for Rhythm {
     }
 }
 
+/// Two streams that never differ; counts the copies that it hears of.
+#[derive(Clone, Debug)]
+struct Listener {
+    heard: Arc<AtomicU64>,
+}
+
+impl OutsidePolicy for Listener {
+    fn name(&self) -> &'static str {
+        "listener"
+    }
+}
+
+impl StreamsPolicy for Listener {
+    fn counts(&self) -> StreamCounts {
+        StreamCounts::new(2, 1)
+    }
+
+    fn host_stream(&self, _page: Lpn, _tag: u8) -> WriteStream {
+        WriteStream::new(0)
+    }
+
+    fn wrote(&mut self, _page: Lpn) {}
+
+    fn hears_of_copies(&self) -> bool {
+        true
+    }
+
+    fn copied(&mut self, _page: Lpn) {
+        self.heard.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
 /// Commands in order of arrival, like the built-in `fifo`.
 #[derive(Clone, Debug)]
 struct InTurn;
@@ -254,6 +288,22 @@ fn an_external_stream_policy_separates_at_steady_state() {
     let (_, together, _) = run(setup().with_streams(Single::new(1)).expect("it fits"));
     let (apart, together) = (apart.ftl_counts().gc_pages, together.ftl_counts().gc_pages);
     assert!(apart < together, "{apart} pages were copied, and {together} without streams");
+}
+
+/// Whether several pages share a flash page or not, and whether the set of skills is small or not.
+#[test]
+fn a_policy_hears_of_every_copy() {
+    let large = ["nand.page_size=16KiB", "ftl.mapping.unit=4KiB", "nand.pages_per_block=8"];
+    let rare = ["ftl.recovery.policy=scan"];
+    for more in [&[][..], &large, &rare] {
+        let config = config(&[&TWO_STREAMS[..], more].concat());
+        let heard = Arc::new(AtomicU64::new(0));
+        let listener = Listener { heard: Arc::clone(&heard) };
+        let setup = DeviceSetup::new(&config, SEED).with_streams(listener).expect("it fits");
+        let (_, device, _) = run(setup);
+        let (heard, copied) = (heard.load(Ordering::Relaxed), device.ftl_counts().gc_pages);
+        assert_eq!(heard, copied, "{more:?}");
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ fn the_papers_are_listed() {
         ("drives-behind", 1),
         ("five-ideas", 10),
         ("openssd-ftl", 1),
+        ("placement", 3),
         ("prlru", 3),
         ("prlru-adaptive", 10),
         ("real-drives", 1),
@@ -85,6 +86,16 @@ fn real_drives_are_met() {
     let none = place.run("reproduce rw-scheduler --quick");
     assert_eq!(none.code, 2);
     assert!(none.err.contains("marked as quick") && none.err.contains("--quick"), "{}", none.err);
+}
+
+/// Each way to separate pages pays at Zipf 1.0.
+#[test]
+#[ignore = "long: ./x test --all"]
+fn separation_of_pages_pays() {
+    let place = Place::new();
+    let done = place.run("reproduce placement --quick -o out");
+    assert_eq!(done.code, 0, "{}\n{}", done.out, done.err);
+    assert_eq!(place.json("out/result.json")["verdicts"]["reproduced"], 5);
 }
 
 /// The README's statements about the curves.

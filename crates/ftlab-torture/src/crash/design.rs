@@ -268,7 +268,7 @@ const EVERYTHING: Together = &[
     ("ftl.superblock.dies", &["2", "3"]),
     ("ftl.slc_cache.policy", &["static", "dynamic", "hybrid"]),
     ("ftl.slc_cache.blocks", &["1", "2"]),
-    ("ftl.streams.policy", &["single", "sepbit", "multi-hash", "host"]),
+    ("ftl.streams.policy", &["single", "sepbit", "multi-hash", "host", "dac"]),
     ("ftl.mapping.policy", &["page", "page", "dftl"]),
     ("ftl.mapping.cache", &["256B", "1KiB"]),
     ("ftl.placement.policy", &["dynamic"]),

@@ -354,6 +354,7 @@ impl Ftl {
             self.features.record.is_some(),
             self.health.read_only,
             !self.health.failed.is_empty(),
+            self.policies.streams.hears_of_copies(),
         ];
         skills::those(&[
             (self.geometry.units_per_page() > 1, skills::UNITS),

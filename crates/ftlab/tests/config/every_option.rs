@@ -166,6 +166,7 @@ const DEVICES: &[&[&str]] = &[
 const NEEDED: &[(&str, &[&str])] = &[
     ("ftl.mapping.policy=dftl", &["ftl.mapping.cache=64B"]),
     ("ftl.streams.policy=zoned", &["ftl.streams.zone_streams=2"]),
+    ("ftl.streams.policy=multi-log", &["ftl.streams.logs=3"]),
     (
         "nand.timing.policy=page-type",
         &[

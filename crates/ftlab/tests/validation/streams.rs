@@ -143,6 +143,10 @@ fn separation_lowers_amplification() {
         ("multi-hash", 1),
         ("multi-bloom", 1),
         ("sepbit", 1),
+        ("dac", 1),
+        ("multi-log", 1),
+        ("sfs", 1),
+        ("warcip", 1),
     ] {
         let separate = measure(streams, copies);
         println!("{streams}, {copies} for copies: {separate:.3}, optimum {bound:.3}");
@@ -162,6 +166,10 @@ fn an_even_load_amplifies_alike_in_all_streams() {
         ("multi-hash", 1, 3),
         ("multi-bloom", 1, 3),
         ("sepbit", 1, 6),
+        ("dac", 1, 8),
+        ("multi-log", 1, 12),
+        ("sfs", 1, 8),
+        ("warcip", 1, 6),
     ] {
         let spec = spec(streams, copies);
         let expected = mean_field(PAGES, share(&spec, open));

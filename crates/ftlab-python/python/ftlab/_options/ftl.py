@@ -34,6 +34,9 @@ class FtlSection(TypedDict, total=False):
     clocks: Literal["own", "lock-step"] | None
     """Whether planes have independent clocks. Default: own. (ftl.merge.clocks)"""
 
+    clusters: int | str | None
+    """Number of clusters. In clusters. Default: 5. From 2 to 8. (ftl.streams.clusters)"""
+
     collect: bool | Literal["on", "off"] | None
     """Whether the device collects before it must while the host is idle. Copies stop when the host becomes
     active. Default: off. (ftl.gc.background.collect)
@@ -131,7 +134,7 @@ class FtlSection(TypedDict, total=False):
     use no more blocks than this needs. Default: none. From 1MiB to 1000TiB. (ftl.capacity)
     """
 
-    gc: Literal["greedy", "cost-benefit", "d-choices", "random-greedy", "windowed-greedy", "fifo", "random"] | Policy | VictimPolicy | None
+    gc: Literal["greedy", "cost-benefit", "d-choices", "random-greedy", "windowed-greedy", "fifo", "random", "cost-age-times"] | Policy | VictimPolicy | None
     """Chooses the block that is collected next. It is notified when a block becomes a candidate, when a
     candidate loses a valid page, and when a candidate is collected without being chosen. Choosing a candidate
     removes it. Default: greedy. (ftl.gc.victim)
@@ -199,6 +202,11 @@ class FtlSection(TypedDict, total=False):
     (ftl.streams.hot_weight)
     """
 
+    hotness_groups: int | str | None
+    """Number of groups. Each has an open block for host writes and one for copies. In groups. Default: 4. From 2
+    to 8. (ftl.streams.hotness_groups)
+    """
+
     isolation: Literal["initially", "persistently"] | None
     """Whether data of several handles may meet when it is copied. Default: initially. (ftl.streams.isolation)
     """
@@ -206,6 +214,12 @@ class FtlSection(TypedDict, total=False):
     keep_free: int | str | None
     """Free blocks of a plane, beyond `ftl.gc.stop`, that are not used in SLC mode. In blocks. Default: 2. From 0
     to 1000000. (ftl.slc_cache.keep_free)
+    """
+
+    logs: int | str | None
+    """Number of logs. The coldest takes pages that are written less often than the mean, the hottest all that
+    are hotter than the others take. Each has an open block for host writes and one for copies. In logs.
+    Default: 6. From 2 to 8. (ftl.streams.logs)
     """
 
     mapping: Literal["page", "physical", "dftl", "reconstruction", "log-block", "bast", "fast", "nftl"] | Policy | None
@@ -299,6 +313,11 @@ class FtlSection(TypedDict, total=False):
     recovery: Literal["none", "scan", "checkpoint"] | Policy | None
     """How the device recovers its map after a power cut. Default: none. (ftl.recovery.policy)"""
 
+    regions: int | str | None
+    """Number of regions. Each has an open block for host writes and one for copies. In regions. Default: 4. From
+    2 to 8. (ftl.streams.regions)
+    """
+
     reserve: int | str | None
     """Free blocks of a plane that only collection may write to. In blocks. Default: 1. From 1 to 99999.
     (ftl.gc.reserve)
@@ -338,7 +357,7 @@ class FtlSection(TypedDict, total=False):
     """Free blocks of a plane at which collection stops. In blocks. Default: 3. From 2 to 100000. (ftl.gc.stop)
     """
 
-    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "zoned", "fdp"] | Policy | StreamsPolicy | None
+    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "dac", "multi-log", "sfs", "warcip", "zoned", "fdp"] | Policy | StreamsPolicy | None
     """Decides which pages share blocks. Default: single. (ftl.streams.policy)"""
 
     superblock_policy: Literal["none", "all", "groups"] | None
@@ -375,6 +394,12 @@ class FtlSection(TypedDict, total=False):
 
     when_full: Literal["bypass", "fold"] | None
     """What becomes of the host's writes when the cache is full. Default: bypass. (ftl.slc_cache.when_full)
+    """
+
+    young_writes: int | str | None
+    """A page is young for this number of page writes of the host after its last write. "none" is the number of
+    logical pages: the time in which an even load writes a page again. In page writes. Default: none. From 1
+    to 4294967295. (ftl.streams.young_writes)
     """
 
     zone_blocks: int | str | None

@@ -90,3 +90,12 @@ class Random(Policy):
         self,
     ) -> None:
         super().__init__("ftl.gc.victim", "random", {})
+
+
+class CostAgeTimes(Policy):
+    """The block with the smallest u / (1 - u) * erases / age (CAT) [Chiang and Chang, JSS 1999]."""
+
+    def __init__(
+        self,
+    ) -> None:
+        super().__init__("ftl.gc.victim", "cost-age-times", {})

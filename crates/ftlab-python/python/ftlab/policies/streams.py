@@ -121,6 +121,78 @@ class Sepbit(Policy):
         super().__init__("ftl.streams.policy", "sepbit", {})
 
 
+class Dac(Policy):
+    """Regions: up when written young, down when copied old (DAC) [Chiang et al., SP&E 1999].
+
+    regions: Number of regions. Each has an open block for host writes and one for copies. In regions.
+    Default: 4. From 2 to 8. (ftl.streams.regions)
+
+    young_writes: A page is young for this number of page writes of the host after its last write. "none" is
+    the number of logical pages: the time in which an even load writes a page again. In page writes. Default:
+    none. From 1 to 4294967295. (ftl.streams.young_writes)
+    """
+
+    def __init__(
+        self,
+        *,
+        regions: int | str | None = None,
+        young_writes: int | str | None = None,
+    ) -> None:
+        super().__init__("ftl.streams.policy", "dac", {"ftl.streams.regions": regions, "ftl.streams.young_writes": young_writes})
+
+
+class MultiLog(Policy):
+    """Logs by estimated update frequency, each up to twice as hot as the next [Stoica and Ailamaki, VLDB 2013].
+
+    logs: Number of logs. The coldest takes pages that are written less often than the mean, the hottest all
+    that are hotter than the others take. Each has an open block for host writes and one for copies. In logs.
+    Default: 6. From 2 to 8. (ftl.streams.logs)
+    """
+
+    def __init__(
+        self,
+        *,
+        logs: int | str | None = None,
+    ) -> None:
+        super().__init__("ftl.streams.policy", "multi-log", {"ftl.streams.logs": logs})
+
+
+class Sfs(Policy):
+    """Groups by hotness, writes over age, quantized iteratively (SFS) [Min et al., FAST 2012].
+
+    hotness_groups: Number of groups. Each has an open block for host writes and one for copies. In groups.
+    Default: 4. From 2 to 8. (ftl.streams.hotness_groups)
+    """
+
+    def __init__(
+        self,
+        *,
+        hotness_groups: int | str | None = None,
+    ) -> None:
+        super().__init__("ftl.streams.policy", "sfs", {"ftl.streams.hotness_groups": hotness_groups})
+
+
+class Warcip(Policy):
+    """Clusters of rewrite intervals with moving centroids (WARCIP) [Yang et al., SYSTOR 2019].
+
+    copy_streams: Streams for the copies that garbage collection makes. With 1, copies are separated from host
+    writes. With more, they are separated by generation: copies of copies go to the next stream, as in DAC
+    (Chiang, Lee and Chang, Software: Practice and Experience 1999). With 0, there is one for each host
+    stream, so pages of different host streams stay separate. In streams. Default: 1. From 0 to 6.
+    (ftl.streams.copy_streams)
+
+    clusters: Number of clusters. In clusters. Default: 5. From 2 to 8. (ftl.streams.clusters)
+    """
+
+    def __init__(
+        self,
+        *,
+        copy_streams: int | str | None = None,
+        clusters: int | str | None = None,
+    ) -> None:
+        super().__init__("ftl.streams.policy", "warcip", {"ftl.streams.copy_streams": copy_streams, "ftl.streams.clusters": clusters})
+
+
 class Zoned(Policy):
     """Each active zone has blocks of its own [NVM Express ZNS 1.1, 2.1.1].
 

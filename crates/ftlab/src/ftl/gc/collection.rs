@@ -10,7 +10,7 @@ use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::{failing, levelling, life, refresh};
 use crate::ftl::{BlockState, Ftl, fragments, map_pages, parity, slc, superblock};
-use crate::units::{BlockId, PlaneId, Ppn, SectorMask};
+use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
 
 /// Owners that are prefetched when a collection begins: about a cache line.
@@ -33,6 +33,20 @@ pub(in crate::ftl) fn record_collected<const S: Skills>(from: Ppn, to: Ppn, ftl:
         && let Some(record) = ftl.features.record.as_deref_mut().filter(|_| !forgets)
     {
         record.copied(from, to);
+    }
+}
+
+/// Tells the streams policy which pages of the host have been copied to `at`.
+#[cold]
+pub(in crate::ftl) fn tell_of_copy(at: Ppn, ftl: &mut Ftl) {
+    let pages = match ftl.packs() {
+        true => ftl.map.spare.parts(at).map(|part| part.map(|(page, _)| page)),
+        false => [ftl.map.spare.owner(at), None],
+    };
+    // Translation pages have the numbers behind those of the host.
+    let of_host = |page: &Lpn| page.get() < ftl.logical_pages;
+    for page in pages.into_iter().flatten().filter(of_host) {
+        ftl.policies.streams.copied(page);
     }
 }
 

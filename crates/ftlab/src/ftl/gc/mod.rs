@@ -7,6 +7,7 @@ pub(crate) mod collection;
 mod collector;
 mod copies;
 pub(crate) mod cost;
+mod cost_age_times;
 mod cost_benefit;
 mod d_choices;
 pub(crate) mod failures;
@@ -29,6 +30,7 @@ pub(crate) mod wanted;
 mod windowed_greedy;
 
 pub use collector::{Collector, Freed};
+pub use cost_age_times::CostAgeTimes;
 pub use cost_benefit::CostBenefit;
 pub use d_choices::DChoices;
 pub use fifo::Fifo;
@@ -60,6 +62,7 @@ seam! {
         WindowedGreedy(WindowedGreedy),
         Fifo(Fifo),
         Random(Random),
+        CostAgeTimes(CostAgeTimes),
     }
 }
 

@@ -28,6 +28,7 @@ struct Known {
     valid: u32,
     closed: u64,
     changed: u64,
+    erases: u32,
 }
 
 /// The choice of a naive search. `None` instead of a search if the policy draws, and any block
@@ -50,7 +51,8 @@ fn compare(mut policy: Victim, steps: &[(u32, u32)], search: Option<Search>) -> 
                 clock += 1;
                 (0..UNITS).for_each(|unit| blocks.set_valid(block, unit));
                 policy.closed(&VictimView { plane, blocks: &blocks }, block);
-                known.push(Known { block, valid: UNITS, closed: clock, changed: clock });
+                let erases = blocks.erases(block);
+                known.push(Known { block, valid: UNITS, closed: clock, changed: clock, erases });
             }
             (1 | 2, Some(at)) if known[at].valid > 0 => {
                 clock += 1;
@@ -62,6 +64,7 @@ fn compare(mut policy: Victim, steps: &[(u32, u32)], search: Option<Search>) -> 
             (3, Some(at)) => {
                 policy.withdrawn(&VictimView { plane, blocks: &blocks }, block);
                 (0..known.remove(at).valid).for_each(|unit| blocks.clear_valid(block, unit));
+                blocks.reset(block);
             }
             (4, _) => {
                 let here = |known: &&Known| geometry.plane_of(known.block) == plane;
@@ -81,6 +84,7 @@ fn compare(mut policy: Victim, steps: &[(u32, u32)], search: Option<Search>) -> 
                 };
                 let Known { block, valid, .. } = known.remove(at);
                 (0..valid).for_each(|unit| blocks.clear_valid(block, unit));
+                blocks.reset(block);
             }
             _ => {}
         }
@@ -113,6 +117,17 @@ fn cost_benefit(known: &[Known], clock: u64) -> Option<BlockId> {
     equals.min_by_key(|known| (known.valid, known.changed)).map(|known| known.block)
 }
 
+/// The formula itself, in floating point; among equals, older blocks first.
+fn cost_age_times(known: &[Known], clock: u64) -> Option<BlockId> {
+    let score = |known: &Known| {
+        let used = f64::from(known.valid) / f64::from(UNITS);
+        let age = (clock - known.closed + 1) as f64;
+        let value = used / (1.0 - used) * f64::from(known.erases + 1) / age;
+        (value * 1e9 + 0.5) as u128
+    };
+    worth(known).min_by_key(|known| (score(known), known.closed)).map(|known| known.block)
+}
+
 fn steps() -> impl proptest::strategy::Strategy<Value = Vec<(u32, u32)>> {
     proptest::collection::vec((0u32..5, 0u32..32), 1..600)
 }
@@ -134,6 +149,12 @@ proptest::proptest! {
     fn cost_benefit_is_exact(steps in steps()) {
         let policy = Victim::CostBenefit(CostBenefit::new(&geometry()));
         proptest::prop_assert_eq!(compare(policy, &steps, Some(cost_benefit)), Ok(()));
+    }
+
+    #[test]
+    fn cost_age_times_is_exact(steps in steps()) {
+        let policy = Victim::CostAgeTimes(CostAgeTimes::new(&geometry()));
+        proptest::prop_assert_eq!(compare(policy, &steps, Some(cost_age_times)), Ok(()));
     }
 
     #[test]
@@ -189,7 +210,7 @@ fn emptiest(
             blocks.clear_valid(block, unit);
             policy.lost_page(&VictimView { plane, blocks: &blocks }, block);
         }
-        known.push(Known { block, valid: UNITS - lost, closed: 0, changed: 0 });
+        known.push(Known { block, valid: UNITS - lost, closed: 0, changed: 0, erases: 0 });
     }
     while let Some(expected) = least(&known, 0) {
         let chosen = policy.choose(&VictimView { plane, blocks: &blocks });

@@ -15,6 +15,7 @@ use crate::ftl::gc::pacing;
 use crate::ftl::gc::wanted;
 use crate::ftl::lost;
 use crate::ftl::slc;
+use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::{FlashChange, FlashContents};
 use crate::nand::{CellMode, Senses};
 use crate::scheduler::{CellJob, Flash, Kind, Origin, Turns, Work};
@@ -311,12 +312,16 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
     #[inline]
     fn move_pages(&mut self, victim: BlockId, gathered: Gathered, to: Ppn) -> u32 {
         let Bench { ftl, contents, later, .. } = self;
-        let Ftl { blocks, map, geometry, .. } = &mut **ftl;
-        let spare = &mut map.spare;
+        let Ftl { blocks, map, geometry, policies, .. } = &mut **ftl;
+        let (spare, streams) = (&mut map.spare, &mut policies.streams);
+        let hears_of_copies = streams.hears_of_copies();
         let mut at = to;
         let moved = blocks.take_valid(victim, gathered.first..gathered.next, |unit| {
             let from = geometry.page_at(victim, unit);
             let page = spare.copy(from, at);
+            if hears_of_copies {
+                streams.copied(page);
+            }
             later.put(page, at);
             if C::MOVES {
                 contents.change(FlashChange::Copied { from, to: at });

@@ -7,19 +7,28 @@
 
 mod ages;
 mod by_host_stream;
+mod dac;
 pub mod fdp;
 mod multi_bloom;
 mod multi_hash;
+mod multi_log;
+mod per_page;
 mod sepbit;
+mod sfs;
 mod single;
+mod warcip;
 mod zoned;
 
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
+pub use dac::{Dac, DacOptions};
 pub use fdp::{Fdp, FdpOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
+pub use multi_log::{MultiLog, MultiLogOptions};
 pub use sepbit::SepBit;
+pub use sfs::{Sfs, SfsOptions};
 pub use single::Single;
+pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
 use crate::options::declare::options;
@@ -169,6 +178,10 @@ seam! {
         MultiHash(MultiHash),
         MultiBloom(MultiBloom),
         SepBit(SepBit),
+        Dac(Dac),
+        MultiLog(MultiLog),
+        Sfs(Sfs),
+        Warcip(Warcip),
         Zoned(ZonedStreams),
         Fdp(Fdp),
     }
@@ -236,6 +249,17 @@ contract! {
         fn copy_stream(&self, _page: Lpn, source: WriteStream) -> WriteStream {
             self.counts().next(source)
         }
+
+        /// Whether the policy hears of copies ([`copied`](Self::copied)).
+        #[must_use]
+        #[inline]
+        fn hears_of_copies(&self) -> bool {
+            false
+        }
+
+        /// Records that garbage collection has placed a copy of a page.
+        #[inline]
+        fn copied(&mut self, _page: Lpn) {}
 
         /// Records that the zone that begins with a page becomes active; `written` pages of it are on flash. Returns its stream if no other zone has pages
         /// there: what is left of its open blocks is not used then.

@@ -84,6 +84,7 @@ macro_rules! devices {
 devices! {
     as_it_is: [];
     victim_cost_benefit: ["ftl.gc.victim=cost-benefit"];
+    victim_cost_age_times: ["ftl.gc.victim=cost-age-times"];
     victim_d_choices: ["ftl.gc.victim=d-choices"];
     victim_random_greedy: ["ftl.gc.victim=random-greedy"];
     victim_windowed_greedy: ["ftl.gc.victim=windowed-greedy"];
@@ -96,6 +97,10 @@ devices! {
     streams_multi_bloom: ["ftl.streams.policy=multi-bloom"];
     placement_zoned: ["ftl.placement.policy=zoned"];
     streams_sepbit: ["ftl.streams.policy=sepbit"];
+    streams_dac: ["ftl.streams.policy=dac"];
+    streams_multi_log: ["ftl.streams.policy=multi-log"];
+    streams_sfs: ["ftl.streams.policy=sfs"];
+    streams_warcip: ["ftl.streams.policy=warcip"];
     streams_by_generation: ["ftl.streams.copy_streams=3"];
     placement_static: ["ftl.placement.policy=static"];
     placement_partly_dynamic: ["ftl.placement.policy=partly-dynamic"];
