@@ -115,6 +115,11 @@ impl Ledger {
         self.tags.insert(page, tag);
     }
 
+    /// Data of a page never gets to flash: what was there before stays.
+    pub(crate) fn given_up(&mut self, page: Lpn) {
+        self.tags.remove(&page);
+    }
+
     /// The pages that were written, with their tags.
     pub(crate) fn tagged(&self) -> impl Iterator<Item = (Lpn, u8)> {
         self.tags.iter().map(|(&page, &tag)| (page, tag))

@@ -180,6 +180,7 @@ pub(in crate::device) fn give_up(
         let slot = SlotId::new(writes.loads.get(program, unit));
         let page = on.buffer.page(slot).page;
         zones::lose_page(page, on);
+        on.ledger.given_up(page);
         let Base { buffer, desk, kernel, .. } = on;
         let Kernel { now, ftl, contents, flash, .. } = kernel;
         end_of_write_back(slot, true, contents);
