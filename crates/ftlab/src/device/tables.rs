@@ -147,8 +147,12 @@ mod tests {
             Tables::of(&Config::load(&layers).unwrap())
         };
         let without = tables("ftl.streams.policy=by-host-stream");
-        let with = tables("ftl.streams.policy=sepbit");
-        assert_eq!(with.reserved.0 - without.reserved.0, 2 * 6_144 * 4);
-        assert_eq!(with.written.0 - without.written.0, 2 * 6_144 * 4);
+        for (policy, bytes) in
+            [("sepbit", 4), ("warcip", 4), ("dac", 5), ("multi-log", 5), ("sfs", 6)]
+        {
+            let with = tables(&format!("ftl.streams.policy={policy}"));
+            assert_eq!(with.reserved.0 - without.reserved.0, 2 * 6_144 * bytes, "{policy}");
+            assert_eq!(with.written.0 - without.written.0, 2 * 6_144 * bytes, "{policy}");
+        }
     }
 }

@@ -92,4 +92,23 @@ mod tests {
         }
         assert_eq!(log2(u64::MAX), 64 * STEPS - 1);
     }
+
+    #[test]
+    fn an_image_keeps_the_numbers_and_damage_is_found() {
+        let mut numbers = PerPage::<u8>::new(10);
+        for (page, number) in [(2, 7), (3, 7), (9, 200)] {
+            numbers.set(Lpn::new(page), number);
+        }
+        let mut out = ImageWriter::default();
+        numbers.save(&mut out);
+        let bytes = out.into_bytes();
+        let load = |pages, limit| {
+            let mut loaded = PerPage::<u8>::new(pages);
+            let done = loaded.load(&mut ImageReader::new(&bytes, false), limit, "a number");
+            done.map(|()| loaded.numbers)
+        };
+        assert_eq!(load(10, 201), Ok(numbers.numbers.clone()));
+        assert!(load(10, 200).is_err(), "a number beyond the limit");
+        assert!(load(8, 201).is_err() && load(11, 201).is_err(), "another number of pages");
+    }
 }

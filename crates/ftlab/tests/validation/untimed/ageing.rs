@@ -98,7 +98,7 @@ devices! {
     placement_zoned: ["ftl.placement.policy=zoned"];
     streams_sepbit: ["ftl.streams.policy=sepbit"];
     streams_dac: ["ftl.streams.policy=dac"];
-    streams_multi_log: ["ftl.streams.policy=multi-log"];
+    streams_multi_log: ["ftl.streams.policy=multi-log", "ftl.streams.logs=4"];
     streams_sfs: ["ftl.streams.policy=sfs"];
     streams_warcip: ["ftl.streams.policy=warcip"];
     streams_by_generation: ["ftl.streams.copy_streams=3"];
