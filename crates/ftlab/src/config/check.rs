@@ -19,6 +19,7 @@ mod refresh;
 mod scheduling;
 mod slc;
 mod superblock;
+mod translation;
 mod volume;
 mod zones;
 
@@ -74,6 +75,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.space();
     checker.arbitration();
     checker.zones();
+    checker.host_translation();
     Findings { warnings: checker.warnings, notes: checker.notes }
 }
 
