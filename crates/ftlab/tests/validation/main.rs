@@ -20,6 +20,7 @@ mod failures;
 mod firmware;
 mod gating;
 mod host_side;
+mod host_translation;
 mod idle;
 mod images;
 mod logs;

@@ -97,8 +97,9 @@ impl Checker<'_, '_> {
                     format!("set it to \"{percent}%\", lower {BELOW}, or make zones smaller");
                 if within { raise } else { format!("lower {BELOW}, or make zones smaller") }
             }
-            None => "make zones smaller (fewer ftl.placement.zone_dies), or the device larger"
-                .to_owned(),
+            None => format!(
+                "lower {BELOW}, make zones smaller (fewer ftl.placement.zone_dies), or the device larger"
+            ),
         };
         self.fail(&[SPARE, BELOW, PLACEMENT], message, remedy);
     }

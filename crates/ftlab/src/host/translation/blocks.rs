@@ -40,11 +40,18 @@ pub(super) struct LogZone {
     pub reads: u32,
     /// How often it was reset. Wraps.
     pub resets: u32,
-    /// Blocks that landed, and the mean of their times.
-    landed: u32,
+    /// The mean time at which its blocks were written, drawn towards the present by each block that it loses.
     pub time: u64,
     /// Counts up as zones become full.
     pub filled: u64,
+}
+
+impl LogZone {
+    /// A block is written with this time, or lost at it.
+    fn touch(&mut self, time: u64) {
+        let valid = u64::from(self.valid);
+        self.time = (self.time * valid + time) / (valid + 1);
+    }
 }
 
 /// Where blocks are.
@@ -62,6 +69,8 @@ pub(super) struct LogBlocks {
     /// Zones that the device may hold active: the open ones, and full ones whose appends have not landed.
     in_use: u32,
     filled: u64,
+    /// The time: blocks that the host has written.
+    pub clock: u64,
 }
 
 impl LogBlocks {
@@ -72,15 +81,18 @@ impl LogBlocks {
             places: vec![0; rules.blocks as usize],
             owners: vec![0; rules.zones as usize * rules.zone_blocks as usize],
             zones: vec![LogZone::default(); rules.zones as usize],
-            free: (0..rules.zones).collect(),
+            free: VecDeque::new(),
             resetting: 0,
             in_use: 0,
             filled: 0,
+            clock: 0,
         };
         for (zone, at) in (0..rules.zones).zip(device.all()) {
             let written = (at.written / u64::from(rules.block_sectors)) as u32;
             blocks.adopt(zone, written);
         }
+        let is_free = |&zone: &u32| blocks.zone(zone).is == LogUse::Free;
+        blocks.free = (0..rules.zones).filter(is_free).collect();
         blocks
     }
 
@@ -91,7 +103,6 @@ impl LogBlocks {
         }
         let first = zone * self.rules.zone_blocks;
         let blocks = first..self.rules.blocks.min(first + written);
-        self.free.retain(|&other| other != zone);
         self.zones[zone as usize] =
             LogZone { is: LogUse::Open, given: written, ..LogZone::default() };
         blocks.for_each(|block| {
@@ -153,11 +164,8 @@ impl LogBlocks {
         self.owners[place as usize] = block + 1;
         let zone = self.zone_of(place);
         let at = self.zone_mut(zone);
+        at.touch(time);
         at.valid += 1;
-        at.landed += 1;
-        // The mean moves by its share of the difference, and times only grow within a zone on the whole.
-        let landed = i128::from(at.landed);
-        at.time = (i128::from(at.time) + (i128::from(time) - i128::from(at.time)) / landed) as u64;
         before
     }
 
@@ -166,8 +174,10 @@ impl LogBlocks {
         let place = self.place_of(block)?;
         self.places[block as usize] = 0;
         self.owners[place as usize] = 0;
-        let zone = self.zone_of(place);
-        self.zone_mut(zone).valid -= 1;
+        let (zone, now) = (self.zone_of(place), self.clock);
+        let at = self.zone_mut(zone);
+        at.touch(now);
+        at.valid -= 1;
         Some(zone)
     }
 

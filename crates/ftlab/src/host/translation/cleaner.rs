@@ -62,7 +62,7 @@ impl LogCleaner {
     }
 
     /// Chooses a zone to clean. Among equals the first.
-    pub fn choose(&self, blocks: &LogBlocks, now: u64) -> Option<u32> {
+    pub fn choose(&self, blocks: &LogBlocks) -> Option<u32> {
         let is_candidate = |at: &LogZone| {
             at.is == LogUse::Full && at.appends == 0 && at.valid > 0 && at.valid < self.zone_blocks
         };
@@ -71,15 +71,16 @@ impl LogCleaner {
             CleaningOrder::Greedy => all.min_by_key(|(_, at)| at.valid),
             CleaningOrder::Fifo => all.min_by_key(|(_, at)| at.filled),
             CleaningOrder::CostBenefit => {
-                all.min_by_key(|(_, at)| std::cmp::Reverse(self.benefit(at, now)))
+                all.min_by_key(|(_, at)| std::cmp::Reverse(self.benefit(at, blocks.clock)))
             }
         };
         best.map(|(zone, _)| zone)
     }
 
     /// Benefit by cost: (1 - u) age / (1 + u), where u is the share of valid blocks (Rosenblum and Ousterhout, "The Design and
-    /// Implementation of a Log-Structured File System", ACM TOCS 1992). The age is since the mean time at which the blocks of
-    /// the zone were written, as in F2FS, and copies keep that of their zone. Time counts blocks that the host writes.
+    /// Implementation of a Log-Structured File System", ACM TOCS 1992). The age is that of F2FS, since the mean time at which the
+    /// zone changed: as blocks were written, copies with the time of their zone, and as blocks were lost. Time counts blocks that
+    /// the host writes.
     fn benefit(&self, at: &LogZone, now: u64) -> u128 {
         let (all, valid) = (u128::from(self.zone_blocks), u128::from(at.valid));
         let age = u128::from(now.saturating_sub(at.time));
@@ -116,7 +117,7 @@ impl<D: Host> LogStore<'_, D> {
     }
 
     fn begin_victim(&mut self) -> bool {
-        let Some(zone) = self.cleaner.choose(&self.blocks, self.clock()) else { return false };
+        let Some(zone) = self.cleaner.choose(&self.blocks) else { return false };
         self.blocks.zone_mut(zone).is = LogUse::Victim;
         self.cleaner.victim = Some((zone, zone * self.rules.zone_blocks));
         true

@@ -204,6 +204,7 @@ impl<D: Host> LogStore<'_, D> {
     /// Blocks of a write are in a zone, from this place on.
     fn land(&mut self, id: HostJobId, (first, count): Run, place: u32) {
         self.counts.written += u64::from(count);
+        self.blocks.clock += u64::from(count);
         for (block, place) in (first..first + count).zip(place..) {
             let edges = &mut self.jobs[id].edges;
             let edge = edges.iter_mut().find(|edge| edge.is_some_and(|edge| edge.block == block));
@@ -214,7 +215,7 @@ impl<D: Host> LogStore<'_, D> {
                 }
                 *edge = None;
             }
-            if let Some(before) = self.blocks.put(block, place, self.clock()) {
+            if let Some(before) = self.blocks.put(block, place, self.blocks.clock) {
                 self.settle(before);
             }
         }
@@ -237,10 +238,5 @@ impl<D: Host> LogStore<'_, D> {
             }
         }
         self.finish(id);
-    }
-
-    /// The time by which the age of blocks is told: blocks that the host has written.
-    pub(super) fn clock(&self) -> u64 {
-        self.counts.written
     }
 }
