@@ -87,13 +87,14 @@ fn greedy_cleaning_copies_what_the_closed_form_says() {
     play(&mut store, 1, (0..8 * blocks).map(|_| write(stream.below(blocks))));
     let counts = store.counts();
     let measured = (counts.written + counts.copied) as f64 / counts.written as f64;
-    // A victim is chosen among the zones that are neither open nor free, or being reset, nor wait for their last append.
-    let form = |others: u32| {
-        let candidates = rules.zones - others;
-        let share = f64::from(rules.blocks) / f64::from(candidates * rules.zone_blocks);
+    // A victim is chosen among the zones that are neither open nor free, nor wait for their last append. The open zone holds
+    // nothing, or as many blocks as a zone.
+    let form = |others: u32, in_open: u32| {
+        let candidates = (rules.zones - others) * rules.zone_blocks;
+        let share = f64::from(rules.blocks - in_open) / f64::from(candidates);
         mean_field(rules.zone_blocks, share)
     };
-    let (least, most) = (form(1), form(3));
+    let (least, most) = (form(1, rules.zone_blocks), form(3, 0));
     println!("{least:.3} <= {measured:.3} <= {most:.3}");
     assert!(0.98 * least <= measured && measured <= 1.02 * most, "{least} {measured} {most}");
     store.audit().unwrap();

@@ -97,18 +97,18 @@ impl Host for AnyOrder {
 
 /// A write or a trim of a sector: the version that it leaves, and the steps between which it does.
 #[derive(Clone, Copy, Debug)]
-struct Change {
+struct SectorChange {
     version: u32,
     from: u64,
     to: u64,
 }
 
 /// What the harness knows about data: versions by sector.
-struct Bench {
+struct LogBench {
     rules: LogRules,
     step: u64,
     /// By sector of the host.
-    history: Vec<Vec<Change>>,
+    history: Vec<Vec<SectorChange>>,
     /// By tag of the host: the request, and when it came.
     asked: BTreeMap<u32, (Request, u64)>,
     /// By place: the sectors of a block.
@@ -124,7 +124,7 @@ struct Bench {
     found: BTreeMap<u32, BTreeMap<u64, u32>>,
 }
 
-impl Bench {
+impl LogBench {
     /// A device completes its next request: what it reads is what lies there now.
     fn before(&mut self, store: &LogStore<'_, AnyOrder>) {
         let next = store.device.inside.first_key_value().map(|(_, (_, request))| request);
@@ -226,9 +226,10 @@ impl Bench {
     /// Whether a read between two steps may find this version of a sector.
     fn may_find(&self, sector: u64, version: u32, from: u64, to: u64) -> bool {
         let history = &self.history[sector as usize];
-        let first = Change { version: 0, from: 0, to: 0 };
-        let is_gone =
-            |change: &Change| history.iter().any(|later| later.from > change.to && later.to < from);
+        let first = SectorChange { version: 0, from: 0, to: 0 };
+        let is_gone = |change: &SectorChange| {
+            history.iter().any(|later| later.from > change.to && later.to < from)
+        };
         let mut all = std::iter::once(&first).chain(history);
         all.any(|change| change.version == version && change.from <= to && !is_gone(change))
     }
@@ -247,7 +248,7 @@ impl Bench {
         self.asked.insert(request.tag, (*request, self.step));
         let version = if request.op == Op::Write { request.tag } else { 0 };
         for sector in self.changed(request) {
-            let change = Change { version, from: self.step, to: u64::MAX };
+            let change = SectorChange { version, from: self.step, to: u64::MAX };
             self.history[sector as usize].push(change);
         }
     }
@@ -366,7 +367,7 @@ fn run(seed: u64) -> LogCounts {
     let mut store = LogStore::new(&mut device, rules);
     store.measures(true);
     let sectors = store.capacity_sectors();
-    let mut bench = Bench {
+    let mut bench = LogBench {
         rules,
         step: 1,
         history: vec![Vec::new(); sectors as usize],

@@ -6,7 +6,7 @@ use crate::host::{Completion, Host, Op, Outcome, Request};
 use crate::units::Lba;
 
 /// A run of blocks: the first one, and how many.
-type Run = (u32, u32);
+type BlockRun = (u32, u32);
 
 impl<D: Host> LogStore<'_, D> {
     /// Reads what is in zones, a run of neighbouring places at a time. What has no place is zeros, and read from nowhere.
@@ -171,7 +171,13 @@ impl<D: Host> LogStore<'_, D> {
         true
     }
 
-    pub(super) fn append_done(&mut self, id: HostJobId, zone: u32, run: Run, done: &Completion) {
+    pub(super) fn append_done(
+        &mut self,
+        id: HostJobId,
+        zone: u32,
+        run: BlockRun,
+        done: &Completion,
+    ) {
         self.blocks.appended(zone);
         match done.outcome == Outcome::Done {
             true => self.land(id, run, self.place_at(done.request.lba)),
@@ -202,7 +208,7 @@ impl<D: Host> LogStore<'_, D> {
     }
 
     /// Blocks of a write are in a zone, from this place on.
-    fn land(&mut self, id: HostJobId, (first, count): Run, place: u32) {
+    fn land(&mut self, id: HostJobId, (first, count): BlockRun, place: u32) {
         self.counts.written += u64::from(count);
         self.blocks.clock += u64::from(count);
         for (block, place) in (first..first + count).zip(place..) {
