@@ -273,7 +273,7 @@ const ON_ZONES: [&str; 7] = [
     "ftl.streams.policy=single",
     "ftl.placement.policy=dynamic",
     "host.translation.policy=log",
-    "host.translation.over_provisioning=100%",
+    "host.translation.spare=100%",
 ];
 
 #[test]

@@ -582,11 +582,11 @@ fn a_store_of_the_host_needs_zones_to_spare() {
     let with = |more: &[&'static str]| told(&[&zones[..], more].concat());
     let (path, ..) = with(&["host.zones.capacity=64KiB", "host.zones.conventional=1"]);
     assert_eq!(path, "host.zones.conventional");
-    let (path, ..) = with(&["host.zones.capacity=64KiB", "host.translation.block=12KiB"]);
-    assert_eq!(path, "host.translation.block");
+    let (path, ..) = with(&["host.zones.capacity=64KiB", "host.translation.map_block=12KiB"]);
+    assert_eq!(path, "host.translation.map_block");
     let (path, _, remedy) =
         with(&["host.zones.capacity=64KiB", "host.translation.clean_below=100000"]);
-    assert_eq!(path, "host.translation.over_provisioning");
+    assert_eq!(path, "host.translation.spare");
     assert!(remedy.contains("clean_below"), "{remedy}");
     let (path, message, remedy) = with(&["host.zones.capacity=64KiB", "host.zones.max_active=1"]);
     assert_eq!(path, "host.translation.placement", "{message}");

@@ -158,7 +158,7 @@ const DEVICES: &[&[&str]] = &[
         "ftl.streams.policy=single",
         "host.zones.capacity=64KiB",
         "host.translation.policy=log",
-        "host.translation.over_provisioning=100%",
+        "host.translation.spare=100%",
     ],
     &[
         "host.zones.policy=zns",
@@ -166,7 +166,7 @@ const DEVICES: &[&[&str]] = &[
         "ftl.streams.policy=single",
         "host.zones.capacity=64KiB",
         "host.translation.policy=log",
-        "host.translation.over_provisioning=100%",
+        "host.translation.spare=100%",
         "host.translation.placement=by-stream",
     ],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],

@@ -29,13 +29,13 @@ class CacheSection(TypedDict, total=False):
     flash. In flash pages. Default: 16. From 1 to 4096. (cache.append_together)
     """
 
-    cache: Literal["none", "lru", "gating", "fifo", "cflru", "lru-wsr", "fab", "bplru", "ad-lru", "2q", "2qw-clock", "exlru", "prlru", "prlru-adaptive", "append"] | Policy | WriteBufferPolicy | None
-    """Chooses the next page of the buffer to write back. Default: none. (cache.policy)"""
-
-    cache_block: str | None
+    block: str | None
     """Size of a logical block, rounded down to whole pages (mapping units), but at least one. None: the data of
     a flash block. Default: none. From 512B to 64MiB. (cache.block)
     """
+
+    cache: Literal["none", "lru", "gating", "fifo", "cflru", "lru-wsr", "fab", "bplru", "ad-lru", "2q", "2qw-clock", "exlru", "prlru", "prlru-adaptive", "append"] | Policy | WriteBufferPolicy | None
+    """Chooses the next page of the buffer to write back. Default: none. (cache.policy)"""
 
     cache_capacity: str | None
     """How much data the buffer holds. With `cache.policy = "gating"` the default is 32 KiB, but at least a flash

@@ -11,6 +11,9 @@ from typing import Literal, TypedDict
 class FirmwareSection(TypedDict, total=False):
     """The options whose paths begin with `firmware`."""
 
+    copies: Literal["nothing", "writes", "page-buffer"] | None
+    """The data that is copied within the controller's memory. Default: nothing. (firmware.copies)"""
+
     copy: str | None
     """What collection could copy per second, if it did nothing else. Default: 1GB/s. From 1MB/s to 1000GB/s.
     (firmware.pacing.copy)
@@ -23,9 +26,6 @@ class FirmwareSection(TypedDict, total=False):
     """Cores. Any free one takes up a command; all other tasks are done by one core at a time, in turn. In cores.
     Default: 1. From 1 to 64. (firmware.cores)
     """
-
-    firmware_copies: Literal["nothing", "writes", "page-buffer"] | None
-    """The data that is copied within the controller's memory. Default: nothing. (firmware.copies)"""
 
     firmware_page: str | None
     """The time to hand a flash page to the flash, in a write-back. Default: 0ns. From 0ns to 1ms.

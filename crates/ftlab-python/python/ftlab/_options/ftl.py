@@ -131,12 +131,6 @@ class FtlSection(TypedDict, total=False):
     use no more blocks than this needs. Default: none. From 1MiB to 1000TiB. (ftl.capacity)
     """
 
-    ftl_over_provisioning: str | None
-    """Physical capacity beyond the logical capacity, as a share of the latter: at 7% a device with 107 GiB of
-    flash offers 100 GiB. Parity (`ftl.parity`) is first subtracted from the physical capacity. Default: 7%.
-    From 0% to 900%. (ftl.over_provisioning)
-    """
-
     gc: Literal["greedy", "cost-benefit", "d-choices", "random-greedy", "windowed-greedy", "fifo", "random"] | Policy | VictimPolicy | None
     """Chooses the block that is collected next. It is notified when a block becomes a candidate, when a
     candidate loses a valid page, and when a candidate is collected without being chosen. Choosing a candidate
@@ -242,6 +236,12 @@ class FtlSection(TypedDict, total=False):
     order: Sequence[str] | str | None
     """In which order consecutive flash pages' worth of logical pages spread over the device. The level named
     first changes fastest. Default: channel-chip-die-plane. (ftl.placement.order)
+    """
+
+    over_provisioning: str | None
+    """Physical capacity beyond the logical capacity, as a share of the latter: at 7% a device with 107 GiB of
+    flash offers 100 GiB. Parity (`ftl.parity`) is first subtracted from the physical capacity. Default: 7%.
+    From 0% to 900%. (ftl.over_provisioning)
     """
 
     pacing: Literal["credit", "token-bucket", "stall"] | Policy | None

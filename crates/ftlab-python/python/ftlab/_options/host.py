@@ -73,6 +73,11 @@ class HostSection(TypedDict, total=False):
     (host.zones.conventional)
     """
 
+    copies_at_once: int | str | None
+    """Requests of cleaning that are in the device at once. In requests. Default: 8. From 1 to 1024.
+    (host.translation.copies_at_once)
+    """
+
     cross_reads: bool | Literal["on", "off"] | None
     """Whether a read may cross the border of two zones, if their capacity is their size. Default: off.
     (host.zones.cross_reads)
@@ -106,6 +111,11 @@ class HostSection(TypedDict, total=False):
     low_weight: int | str | None
     """Commands in a round for the low class. In commands. Default: 1. From 1 to 256.
     (host.arbitration.low_weight)
+    """
+
+    map_block: str | None
+    """The size of a block, which the map of the host translates. Default: 4KiB. From 512B to 128KiB.
+    (host.translation.map_block)
     """
 
     map_cost: str | None
@@ -157,19 +167,9 @@ class HostSection(TypedDict, total=False):
     Default: none. From 4KiB to 1TiB. (host.zones.size)
     """
 
-    translation_block: str | None
-    """The size of a block, which the map of the host translates. Default: 4KiB. From 512B to 128KiB.
-    (host.translation.block)
-    """
-
-    translation_copies: int | str | None
-    """Requests of cleaning that are in the device at once. In requests. Default: 8. From 1 to 1024.
-    (host.translation.copies)
-    """
-
-    translation_over_provisioning: str | None
+    spare: str | None
     """The capacity of all zones beyond that of the store, as a share of the latter. Default: 15%. From 1% to
-    1000%. (host.translation.over_provisioning)
+    1000%. (host.translation.spare)
     """
 
     translation_placement: Literal["single", "hot-cold", "by-stream"] | None

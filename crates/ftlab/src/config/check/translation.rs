@@ -8,8 +8,8 @@ use crate::options::value::Value;
 use crate::units::{Ratio, SECTOR_BYTES};
 
 const POLICY: &str = "host.translation.policy";
-const BLOCK: &str = "host.translation.block";
-const SPARE: &str = "host.translation.over_provisioning";
+const BLOCK: &str = "host.translation.map_block";
+const SPARE: &str = "host.translation.spare";
 const PLACEMENT: &str = "host.translation.placement";
 const BELOW: &str = "host.translation.clean_below";
 const ZONES: &str = "host.zones.policy";
@@ -43,7 +43,7 @@ impl Checker<'_, '_> {
     fn blocks_fit(&mut self) -> bool {
         let Some(shape) = zones(self.options) else { return false };
         let (block, append) =
-            (self.options.host.translation.block, self.options.host.zones.append_limit);
+            (self.options.host.translation.map_block, self.options.host.zones.append_limit);
         let whole = block.0.is_multiple_of(SECTOR_BYTES) && block.0 > 0;
         let capacity = shape.capacity_sectors() * SECTOR_BYTES;
         if whole && capacity.is_multiple_of(block.0) && append >= block {

@@ -11,10 +11,10 @@ options! {
         /// Whether the host translates addresses.
         policy: HostTranslation = "none", source "default: loads address the device itself";
         /// The size of a block, which the map of the host translates.
-        block: Bytes = "4KiB", in "512B"..="128KiB", source "F2FS and dm-zoned: 4 KiB",
+        map_block: Bytes = "4KiB", in "512B"..="128KiB", source "F2FS and dm-zoned: 4 KiB",
             applies_with "host.translation.policy" is "log";
         /// The capacity of all zones beyond that of the store, as a share of the latter.
-        over_provisioning: Ratio = "15%", in "1%"..="1000%",
+        spare: Ratio = "15%", in "1%"..="1000%",
             source "default: near what F2FS sets aside for cleaning on small volumes; assumed",
             applies_with "host.translation.policy" is "log";
         /// Which writes share zones.
@@ -31,7 +31,7 @@ options! {
         clean_below: u32 = "4", in "2"..="100000", unit "zones", source "assumed; few, so that victims lose blocks before",
             applies_with "host.translation.policy" is "log";
         /// Requests of cleaning that are in the device at once.
-        copies: u32 = "8", in "1"..="1024", unit "requests", source "assumed; enough to keep a few dies busy",
+        copies_at_once: u32 = "8", in "1"..="1024", unit "requests", source "assumed; enough to keep a few dies busy",
             applies_with "host.translation.policy" is "log";
         /// The time of the host's processor to translate a block of a request. Requests are translated one after the other;
         /// cleaning has a processor of its own.
@@ -140,11 +140,11 @@ impl HostTranslationOptions {
     #[must_use]
     pub fn rules(&self, of_device: &ZoneRules) -> LogRules {
         let zones = of_device.shape;
-        let block_sectors = self.block.sectors();
+        let block_sectors = self.map_block.sectors();
         let zone_blocks = zones.capacity_sectors() / block_sectors;
         let all = u128::from(zone_blocks) * u128::from(zones.count);
         let whole = u128::from(Ratio::ONE.ppm);
-        let blocks = all * whole / (whole + u128::from(self.over_provisioning.ppm));
+        let blocks = all * whole / (whole + u128::from(self.spare.ppm));
         // Checked: a device has fewer sectors than that, and an append holds at least a block.
         let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         LogRules {
@@ -158,7 +158,7 @@ impl HostTranslationOptions {
             is_shared: self.placement == LogPlacement::Single,
             cleaning: self.cleaning,
             clean_below: self.clean_below,
-            copies: self.copies,
+            copies: self.copies_at_once,
             most_active: of_device.max_open.min(of_device.max_active),
             map_cost: self.map_cost,
         }
