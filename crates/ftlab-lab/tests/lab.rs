@@ -304,7 +304,12 @@ fn what_a_store_does_not_survive_is_refused() {
         let failed = lab.run(&workload(100, Some(steps)), &config, 1, &mut (), None);
         assert!(failed.unwrap_err().to_string().contains("host.translation.policy"), "{steps}");
     }
-    let cut = Experiment { cut_power: Some(ftlab::units::Nanos(1_000_000)), ..workload(100, None) };
+    let options = RunOptions {
+        cut_power: Some(ftlab::units::Nanos(1_000_000)),
+        ..RunOptions::default()
+    };
+    let load = LoadSource::workload("mixed-70-30-zipf").unwrap();
+    let cut = Experiment::new(load, &options).unwrap();
     let recovering: Vec<&str> = [&ON_ZONES[..], &["ftl.recovery.policy=scan"]].concat();
     let refused = cut.check(&self::config(&recovering), 1).unwrap_err();
     assert!(refused.to_string().contains("cut_power"), "{refused}");
