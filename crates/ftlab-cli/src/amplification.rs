@@ -2,9 +2,9 @@
 
 use std::io::{self, Write};
 
-use ftlab::stats::WriteAmplification;
+use ftlab::stats::{HostTranslationReport, WriteAmplification};
 
-use crate::human::bytes;
+use crate::human::{bytes, count};
 use crate::table::{line, or_none, precise};
 
 /// Prints the total, and its parts if there are any beside data.
@@ -25,4 +25,18 @@ pub fn print(wa: &WriteAmplification, out: &mut dyn Write) -> io::Result<()> {
     let all = std::iter::once(("data", wa.data_ratio)).chain(beside);
     let told = all.filter_map(|(name, ratio)| Some(format!("{name} {:.4}", ratio?)));
     line(out, "Amplification by", &told.collect::<Vec<_>>().join(", "))
+}
+
+/// Prints what the host's translation adds to what the device does.
+pub fn print_host(host: &HostTranslationReport, out: &mut dyn Write) -> io::Result<()> {
+    let counts = &host.counts;
+    let text = format!(
+        "{} by the host (blocks written {}, copied {}; zones reset {}), times {} by the device",
+        or_none(host.host_write_amplification_ratio, precise),
+        count(counts.written),
+        count(counts.copied),
+        count(counts.resets),
+        or_none(host.device_write_amplification_ratio, precise),
+    );
+    line(out, "Amplification", &text)
 }

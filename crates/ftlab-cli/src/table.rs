@@ -38,6 +38,8 @@ pub fn print(document: &ResultDocument, device_name: &str, out: &mut dyn Write) 
     phases(report, out)?;
     document.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
     let measured_ns = report.host.duration_ns;
+    let translation = document.host_translation.as_ref();
+    translation.map_or(Ok(()), |host| amplification::print_host(host, out))?;
     let cuts = document.power_cuts.as_ref();
     cuts.map_or(Ok(()), |cuts| power_cuts::print(cuts, measured_ns, out))?;
     let warnings = document.warnings.iter().map(|warning| format!("Warning: {warning}."));

@@ -56,6 +56,7 @@ pub mod sweep;
 pub mod tenants;
 pub mod text_file;
 pub mod timeline;
+pub mod translation;
 
 pub use failure::Failure;
 pub use lab::Lab;

@@ -265,3 +265,50 @@ fn a_run_measures_as_many_requests_as_asked_or_notes_that_there_are_fewer() {
         |count| LoadSource::Requests(GivenRequests::columns("given", requests(count, true), true));
     assert_eq!([run(given(30), 30), run(given(30), 31)], [(30, false), (30, true)]);
 }
+
+const ON_ZONES: [&str; 7] = [
+    "host.zones.policy=zns",
+    "host.zones.capacity=64KiB",
+    "ftl.over_provisioning=100%",
+    "ftl.streams.policy=single",
+    "ftl.placement.policy=dynamic",
+    "host.translation.policy=log",
+    "host.translation.spare=100%",
+];
+
+#[test]
+fn a_load_runs_on_the_store_of_the_host() {
+    let (lab, config) = (Lab::default(), config(&ON_ZONES));
+    for precondition in [None, Some("fill"), Some("fill:70%")] {
+        let experiment = workload(20_000, precondition);
+        experiment.check(&config, 1).unwrap();
+        let measured = lab.run(&experiment, &config, 1, &mut (), None).unwrap();
+        let host = measured.document.host_translation.expect("the host translates");
+        assert!(host.counts.copied > 0, "{host:?}");
+        let both = host.host_write_amplification_ratio.unwrap()
+            * host.device_write_amplification_ratio.unwrap();
+        // Requests are whole blocks, so nothing else is written.
+        assert!(
+            (both / host.total_write_amplification_ratio.unwrap() - 1.0).abs() < 0.02,
+            "{host:?}"
+        );
+        let zones = measured.document.report.zones.expect("the device has zones");
+        assert_eq!(zones.counts.errors, 0);
+    }
+}
+
+#[test]
+fn what_a_store_does_not_survive_is_refused() {
+    let (lab, config) = (Lab::default(), config(&ON_ZONES));
+    for steps in ["age", "fill:random", "fill:timed"] {
+        let failed = lab.run(&workload(100, Some(steps)), &config, 1, &mut (), None);
+        assert!(failed.unwrap_err().to_string().contains("host.translation.policy"), "{steps}");
+    }
+    let options =
+        RunOptions { cut_power: Some(ftlab::units::Nanos(1_000_000)), ..RunOptions::default() };
+    let load = LoadSource::workload("mixed-70-30-zipf").unwrap();
+    let cut = Experiment::new(load, &options).unwrap();
+    let recovering: Vec<&str> = [&ON_ZONES[..], &["ftl.recovery.policy=scan"]].concat();
+    let refused = cut.check(&self::config(&recovering), 1).unwrap_err();
+    assert!(refused.to_string().contains("cut_power"), "{refused}");
+}

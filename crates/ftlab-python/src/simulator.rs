@@ -11,6 +11,7 @@ use ftlab_lab::image::OpenedImage;
 use ftlab_lab::result::{StepDocument, steps};
 use ftlab_lab::saved::{self, DeviceState};
 use ftlab_lab::stepped::SteppedDevice;
+use ftlab_lab::translation;
 use ftlab_workload::replay::Completed;
 use pyo3::prelude::*;
 
@@ -118,6 +119,7 @@ impl PySimulator {
         let (config, trouble) = (Arc::clone(&config.config), options.trouble.clone());
         let made = py.detach(|| -> Result<(Device, Vec<StepDocument>), ftlab_lab::Failure> {
             let preparation = Preparation::new(&options.options, None)?;
+            translation::refuse(&config, "`open`")?;
             let story = preparation.image().map(OpenedImage::document).into_iter().collect();
             Ok((preparation.device(&config, seed)?, story))
         });

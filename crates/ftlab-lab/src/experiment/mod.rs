@@ -22,11 +22,13 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup};
+use ftlab::host::translation::LogStore;
 use ftlab::host::zones::Zones;
 use ftlab::host::{Host, Op};
 use ftlab::scheduler::Probe;
 use ftlab::stats::{
-    AgedBefore, Arriving, Circumstances, PhaseStats, Recorder, SCHEMA_VERSION, phase_called,
+    AgedBefore, Arriving, Circumstances, HostTranslationReport, PhaseStats, Recorder,
+    SCHEMA_VERSION, phase_called,
 };
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
@@ -48,6 +50,7 @@ use crate::result::{
 };
 use crate::stop::Stop;
 use crate::tenants::{self, Tenant};
+use crate::translation;
 
 pub use given::{GivenRequests, GivenSource, LATEST};
 pub use load::{LoadSource, OpenedLoad};
@@ -156,6 +159,7 @@ impl Experiment {
         self.preparation.image().map_or(Ok(()), |image| image.check(config))?;
         self.preparation.refuse_physical(config)?;
         self.refuse_uncut(config)?;
+        self.refuse_translated(config)?;
         crate::memory::refuse_too_much(config, self.preparation.share_filled(), at_once)
     }
 
@@ -165,6 +169,16 @@ impl Experiment {
     /// The device cannot recover.
     fn refuse_uncut(&self, config: &Config) -> Result<(), Failure> {
         self.cut_power.map_or(Ok(()), |_| refuse_without_recovery(config))
+    }
+
+    /// Refuses what a store of the host on the device does not survive.
+    ///
+    /// # Errors
+    /// The host translates addresses.
+    fn refuse_translated(&self, config: &Config) -> Result<(), Failure> {
+        let image = self.preparation.image().map(|_| "`image`");
+        let what = image.or(self.cut_power.map(|_| "`cut_power`"));
+        what.map_or(Ok(()), |what| translation::refuse(config, what))
     }
 
     /// Performs the experiment on a new device, whose configuration was [checked](Self::check) before. `load`
@@ -201,8 +215,13 @@ impl Experiment {
             let flags = Flags::default();
             let mut recording = Recording::new(&device, requests, &flags);
             let clock = Clock::start();
-            let steps =
-                self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+            let steps = self.preparation.carry_out(
+                config,
+                seed,
+                &mut device,
+                &mut recording,
+                &mut supervision,
+            )?;
             let prepared = PreparedPart { device, seed, steps, clock };
             self.measure_part(prepared, load, config, recording, &mut supervision)
         })
@@ -226,8 +245,13 @@ impl Experiment {
             let mut device = self.preparation.device_with(config, seed, instruments)?;
             let flags = Flags::default();
             let mut recording = Recording::new(&device, None, &flags);
-            let steps =
-                self.preparation.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+            let steps = self.preparation.carry_out(
+                config,
+                seed,
+                &mut device,
+                &mut recording,
+                &mut supervision,
+            )?;
             let Recording { recorder, phases_before, .. } = recording;
             Ok(PreparedRun { device, recorder, phases_before, steps, seed })
         })
@@ -271,9 +295,17 @@ impl Experiment {
         let prepared = recording.recorder.phases().len();
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
-        let (outcome, power_cuts) = match self.cut_power {
-            None => (self.play(load, seed, &mut ssd, &mut recording, supervision)?, None),
-            Some(every) => {
+        let rules = config.host_translation();
+        let mut stored = None;
+        let (outcome, power_cuts) = match (self.cut_power, rules) {
+            (None, Some(rules)) => {
+                let mut host = LogStore::new(&mut ssd, rules);
+                let outcome = self.play(load, seed, &mut host, &mut recording, supervision)?;
+                stored = Some((host.counts(), host.table_bytes()));
+                (outcome, None)
+            }
+            (None, None) => (self.play(load, seed, &mut ssd, &mut recording, supervision)?, None),
+            (Some(every), _) => {
                 let stop = supervision.stop.clone();
                 let outside = &self.preparation.outside;
                 let setup = outside.install(DeviceSetup::new(config, seed))?;
@@ -291,7 +323,11 @@ impl Experiment {
             )));
         }
         let setting = Setting { config, seed, hints, prepared, steps, power_cuts };
-        let document = self.document(setting, outcome, &ssd, &recording);
+        let mut document = self.document(setting, outcome, &ssd, &recording);
+        document.host_translation = rules.zip(stored).map(|(rules, (counts, map_bytes))| {
+            let written = &document.report.write_amplification;
+            HostTranslationReport::new(&rules, counts, map_bytes, written)
+        });
         let Recording { recorder, requests, tally: jobs, .. } = recording;
         Ok(Measured { document, recorder, device: ssd, jobs, requests, spent })
     }
@@ -340,6 +376,7 @@ impl Experiment {
             load: outcome.load,
             accesses: recording.accesses.as_ref().map(Accesses::report),
             power_cuts,
+            host_translation: None,
             precondition: steps,
             replay: ReplayDocument {
                 skipped_phases: self.skipped.clone(),

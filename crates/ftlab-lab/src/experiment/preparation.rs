@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup};
 use ftlab::host::Host;
+use ftlab::host::translation::LogRules;
 use ftlab::image::{Damage, Resume, Snapshot};
 use ftlab::scheduler::Probe;
 use ftlab::units::Ratio;
@@ -25,6 +26,7 @@ use crate::outside::OutsidePolicies;
 use crate::recording::{Flags, Recording};
 use crate::result::{StepDocument, notes_on_clocks, steps_of};
 use crate::stop::Stop;
+use crate::translation;
 
 /// The preparation of a device.
 pub struct Preparation {
@@ -154,6 +156,7 @@ impl Preparation {
     /// their documents.
     pub(super) fn carry_out<P: Probe + Clone, C: Contents + Clone>(
         &self,
+        config: &Config,
         seed: u64,
         ssd: &mut Device<P, C>,
         recording: &mut Recording<'_>,
@@ -163,8 +166,12 @@ impl Preparation {
         done.extend(self.image.as_ref().map(|taken| taken.document()));
         let before = self.image.as_ref().map_or(0, |taken| steps_of(&taken.story()));
         for (at, step) in self.steps.iter().enumerate() {
-            let seed = step.seed(seed, before + at);
-            done.push(carry_out(step, seed, ssd, recording, supervision)?);
+            let step = StepRun {
+                step,
+                seed: step.seed(seed, before + at),
+                translation: config.host_translation(),
+            };
+            done.push(carry_out(step, ssd, recording, supervision)?);
             if ssd.end_of_life().is_some() {
                 break;
             }
@@ -210,7 +217,8 @@ impl Preparation {
         let flags = Flags::default();
         let mut recording = Recording::new(&device, None, &flags);
         let mut supervision = Supervision { watcher, stop };
-        let steps = self.carry_out(seed, &mut device, &mut recording, &mut supervision)?;
+        translation::refuse(config, "a prepared device can't be kept")?;
+        let steps = self.carry_out(config, seed, &mut device, &mut recording, &mut supervision)?;
         rest(&mut device)?;
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let notes = skipped.chain(notes_on_clocks(&steps)).collect();
@@ -273,9 +281,32 @@ pub fn refuse_ended<P: Probe, C: Contents>(
     })
 }
 
+/// A store takes over zones that were filled in order.
+const ON_STORE: &str = "the host translates addresses (host.translation.policy is \"log\"): its store begins empty, or filled in order and \
+                        without a clock\n  remedy: prepare it with `fill`, and let the load begin with a phase that is not measured \
+                        (measure = false)";
+
+/// A step that is carried out.
+#[derive(Clone, Copy)]
+pub(super) struct StepRun<'a> {
+    pub step: &'a Step,
+    pub seed: u64,
+    /// The rules of the store on the device, if the host translates addresses.
+    pub translation: Option<LogRules>,
+}
+
 /// Zones are filled in order, and nothing else: other writes would have to keep to their write pointers.
-fn refuse_on_zones<P: Probe, C: Contents>(step: &Step, ssd: &Device<P, C>) -> Result<(), Failure> {
+fn refuse_on_zones<P: Probe, C: Contents>(
+    run: &StepRun<'_>,
+    ssd: &Device<P, C>,
+) -> Result<(), Failure> {
+    let step = run.step;
     let Some(zones) = ssd.zones() else { return Ok(()) };
+    if run.translation.is_some() {
+        let fits =
+            matches!(step, Step::Fill(fill) if fill.in_order().is_some() && !step.is_timed(ssd));
+        return if fits { Ok(()) } else { Err(Failure::usage(ON_STORE)) };
+    }
     let shape = zones.rules().shape;
     let has_gaps = shape.size_sectors() != shape.capacity_sectors();
     let fits = match step {
@@ -294,18 +325,18 @@ fn refuse_on_zones<P: Probe, C: Contents>(step: &Step, ssd: &Device<P, C>) -> Re
 }
 
 fn carry_out<P: Probe + Clone, C: Contents + Clone>(
-    step: &Step,
-    seed: u64,
+    run: StepRun<'_>,
     ssd: &mut Device<P, C>,
     recording: &mut Recording<'_>,
     supervision: &mut Supervision<'_>,
 ) -> Result<StepDocument, Failure> {
+    let StepRun { step, seed, .. } = run;
     let capacity = ssd.capacity_sectors();
-    refuse_on_zones(step, ssd)?;
+    refuse_on_zones(&run, ssd)?;
     let begun = ssd.now();
     let generator = |workload| Generator::new(workload, capacity, seed).map_err(Failure::usage);
     if !step.is_timed(ssd) {
-        return untimed::carry_out(step, seed, ssd, recording, supervision);
+        return untimed::carry_out(run, ssd, recording, supervision);
     }
     let took = |ssd: &Device<P, C>| untimed::in_time(step, ssd.needs_time(), ssd.now() - begun);
     match step {

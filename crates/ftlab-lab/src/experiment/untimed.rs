@@ -5,6 +5,7 @@
 use std::ops::ControlFlow;
 
 use ftlab::device::{Contents, Device, NeedsTime, Stuck, Untimed};
+use ftlab::host::translation::LogRules;
 use ftlab::host::{Host, Op, Request};
 use ftlab::scheduler::Probe;
 use ftlab::stats::{Ageing, Unmeasured};
@@ -13,6 +14,7 @@ use ftlab_workload::generate::Generator;
 use ftlab_workload::replay::{Arrival, Next, Source};
 
 use super::ageing::{Age, AgeLoad};
+use super::preparation::StepRun;
 use super::steps::{DEPTH, Fill, Step};
 use super::watch::Supervision;
 use crate::failure::Failure;
@@ -68,19 +70,21 @@ pub fn rest<P: Probe, C: Contents>(ssd: &mut Device<P, C>) {
 
 /// Performs a step on a device that needs no time.
 pub fn carry_out<P: Probe, C: Contents>(
-    step: &Step,
-    seed: u64,
+    run: StepRun<'_>,
     ssd: &mut Device<P, C>,
     recording: &mut Recording<'_>,
     supervision: &mut Supervision<'_>,
 ) -> Result<StepDocument, Failure> {
-    let capacity = ssd.capacity_sectors();
+    let StepRun { step, seed, translation } = run;
+    let of_device = ssd.capacity_sectors();
+    let capacity = translation.map_or(of_device, |rules| rules.capacity_sectors());
     let name = if matches!(step, Step::Fill(_)) { "fill" } else { "age" };
     supervision.watcher.begins(name, None);
     recording.recorder.phase_started(name, false, ssd);
     recording.phases_before += 1;
     let untimed = ssd.untimed(DEPTH).map_err(|needs| Failure::Experiment(needs.to_string()))?;
-    let mut writes = Writes { untimed, done: Unmeasured::default(), total: None, supervision };
+    let mut writes =
+        Writes { untimed, translation, done: Unmeasured::default(), total: None, supervision };
     let document = writes.take(step, capacity, seed)?;
     let done = writes.done;
     drop(writes);
@@ -96,6 +100,8 @@ where
     C: Contents,
 {
     untimed: Untimed<'a, P, C>,
+    /// The rules of the store on the device, if the host translates addresses.
+    translation: Option<LogRules>,
     done: Unmeasured,
     total: Option<u64>,
     supervision: &'a mut Supervision<'s>,
@@ -130,13 +136,16 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
             }
             return Ok(());
         }
-        let Writes { untimed, done, total, supervision } = self;
+        let Writes { untimed, translation, done, total, supervision } = self;
+        let sectors = fill.sectors(capacity);
+        let end = translation.map_or(sectors, |rules| rules.end_on_device(sectors));
         let look = |until: u64| {
+            let until = translation.map_or(until, |rules| rules.sectors_before(until));
             done.requests = fill.requests_until(until);
             done.written_bytes = until * SECTOR_BYTES;
             supervision.writes(done.requests, *total)
         };
-        match untimed.fill_watched(0..fill.sectors(capacity), look).map_err(standstill)? {
+        match untimed.fill_watched(0..end, look).map_err(standstill)? {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Failure::Interrupted),
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use ftlab::config::Config;
-use ftlab::stats::Report;
+use ftlab::stats::{HostTranslationReport, Report};
 use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::accesses::AccessReport;
 use ftlab_workload::fio::JobFile;
@@ -40,6 +40,9 @@ pub struct ResultDocument {
     /// The recovery of copies of the device after power cuts; only if it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power_cuts: Option<PowerCutReport>,
+    /// What the host's translation did; only if there was one (`host.translation`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub host_translation: Option<HostTranslationReport>,
     /// The preparation of the device, unmeasured.
     pub precondition: Vec<StepDocument>,
     /// How the load was played.

@@ -20,6 +20,7 @@ mod refresh;
 mod scheduling;
 mod slc;
 mod superblock;
+mod translation;
 mod volume;
 mod zones;
 
@@ -76,6 +77,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.space();
     checker.arbitration();
     checker.zones();
+    checker.host_translation();
     Findings { warnings: checker.warnings, notes: checker.notes }
 }
 

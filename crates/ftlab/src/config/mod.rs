@@ -42,6 +42,7 @@ use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
 use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockPolicy;
+use crate::host::translation::LogRules;
 use crate::host::zones::ZonePolicy;
 use crate::options::Node;
 use crate::options::reader::{self, LayerReader};
@@ -151,6 +152,12 @@ impl Config {
     #[must_use]
     pub fn zones(&self) -> Option<ZoneShape> {
         resolve::zones(&self.options)
+    }
+
+    /// The rules of the log-structured store on the zones, if the host translates addresses.
+    #[must_use]
+    pub fn host_translation(&self) -> Option<LogRules> {
+        resolve::host_translation(&self.options)
     }
 
     /// The number of channels that work as one (`ftl.merge.planner = "synchronised"`).

@@ -16,6 +16,7 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockOptions;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
+use crate::host::translation::HostTranslationOptions;
 use crate::host::zones::ZoneOptions;
 use crate::host::{Copies, DramRateOptions, StreamMap, WritePacingOptions};
 use crate::nand::endurance::EnduranceChoice;
@@ -74,6 +75,7 @@ options! {
         link: LinkOptions,
         interrupt: InterruptOptions,
         zones: ZoneOptions,
+        translation: HostTranslationOptions,
     } {
         /// Submission queues.
         queues: u32 = "1", in "1"..="128", unit "queues",

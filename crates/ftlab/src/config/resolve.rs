@@ -2,6 +2,7 @@
 
 use super::options::Options;
 use crate::ftl::mapping::dftl::translation_pages;
+use crate::host::translation::{HostTranslation, LogRules};
 use crate::host::zones::ZonePolicy;
 use crate::shape::{FlashGeometry, Shape, Shares, SuperblockSpan, ZoneShape};
 use crate::units::{Bytes, Ratio};
@@ -206,4 +207,11 @@ impl ShapeCounts {
         let share = self.logical(over_provisioning).div_ceil(self.planes) + map_units;
         share.div_ceil(self.units_per_block)
     }
+}
+
+/// The rules of the host's log-structured store, if there is one. It needs zones.
+pub(super) fn host_translation(options: &Options) -> Option<LogRules> {
+    let host = &options.host;
+    let rules = host.zones.rules(zones(options)?);
+    (host.translation.policy == HostTranslation::Log).then(|| host.translation.rules(&rules))
 }

@@ -17,6 +17,7 @@ mod port;
 mod processor;
 mod queue;
 mod request;
+pub mod translation;
 pub mod zones;
 
 pub use busy::{FrontEndBusy, FrontEndParts, LinkWays};

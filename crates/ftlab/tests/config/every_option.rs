@@ -13,6 +13,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use ftlab::config::{Config, Layer, all_options};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
 use ftlab::engine::Stream;
+use ftlab::host::translation::{LogCounts, LogRules, LogStore};
 use ftlab::host::{Advanced, Completion, Host, Op, Request};
 use ftlab::options::OptionInfo;
 use ftlab::options::value::ValueKind;
@@ -157,6 +158,24 @@ const DEVICES: &[&[&str]] = &[
         "ftl.streams.handles=2",
         "cache.policy=none",
     ],
+    // The host's own translation on small zones.
+    &[
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=100%",
+        "ftl.streams.policy=single",
+        "host.zones.capacity=64KiB",
+        "host.translation.policy=log",
+        "host.translation.spare=100%",
+    ],
+    &[
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=100%",
+        "ftl.streams.policy=single",
+        "host.zones.capacity=64KiB",
+        "host.translation.policy=log",
+        "host.translation.spare=100%",
+        "host.translation.placement=by-stream",
+    ],
     &["nand.endurance.policy=fixed", "nand.endurance.cycles=4"],
     &["nand.endurance.policy=weibull", "nand.endurance.cycles=4"],
 ];
@@ -278,6 +297,24 @@ fn run(device: &mut Device) -> Vec<Completion> {
     done
 }
 
+/// The same load on the store of a host that translates addresses.
+fn run_on_store(device: &mut Device, rules: LogRules) -> (Vec<Completion>, LogCounts) {
+    let mut store = LogStore::new(device, rules);
+    store.measures(true);
+    let (mut done, mut submitted) = (Vec::new(), 0);
+    for (_, request) in requests(store.capacity_sectors()) {
+        while submitted - done.len() >= 24 {
+            let advanced = store.advance_until(SimTime::FOREVER, &mut done);
+            assert_ne!(advanced, Advanced::Idle, "the store is stuck");
+        }
+        store.submit(store.now(), request);
+        submitted += 1;
+    }
+    while store.advance_until(SimTime::FOREVER, &mut done) != Advanced::Idle {}
+    store.audit().unwrap();
+    (done, store.counts())
+}
+
 /// What to do when the test fails.
 const REMEDY: &str = "If there is a device on which it acts, add it to DEVICES, or what its policy \
                       needs to NEEDED, in tests/config/every_option.rs; if there is none, it is a bug";
@@ -286,7 +323,13 @@ const REMEDY: &str = "If there is a device on which it acts, add it to DEVICES, 
 fn behaviour(config: &Config) -> u64 {
     let mut device = assemble(DeviceSetup::new(config, 1));
     let mut hasher = DefaultHasher::new();
-    run(&mut device).hash(&mut hasher);
+    match config.host_translation() {
+        None => run(&mut device).hash(&mut hasher),
+        Some(rules) => {
+            let (done, counts) = run_on_store(&mut device, rules);
+            (done, format!("{counts:?}")).hash(&mut hasher);
+        }
+    }
     let flash = device.flash();
     let erases: Vec<u32> = device.ftl().blocks().all_erases().collect();
     let meter = flash.energy_meter();

@@ -21,6 +21,7 @@ mod firmware;
 mod gating;
 mod handles;
 mod host_side;
+mod host_translation;
 mod idle;
 mod images;
 mod logs;

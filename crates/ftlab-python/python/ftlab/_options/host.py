@@ -33,6 +33,15 @@ class HostSection(TypedDict, total=False):
     classes: Sequence[str] | str | None
     """The class of each queue: one for all, or one for each. Default: medium. (host.arbitration.classes)"""
 
+    clean_below: int | str | None
+    """Cleaning begins in the background when fewer zones than this are free. One zone is always kept for copies,
+    and writes wait where they would take it. In zones. Default: 4. From 2 to 100000.
+    (host.translation.clean_below)
+    """
+
+    cleaning: Literal["greedy", "cost-benefit", "fifo"] | None
+    """Which zone is cleaned. Default: cost-benefit. (host.translation.cleaning)"""
+
     coalesce: int | str | None
     """Completions of a queue that raise its interrupt. In completions. Default: 1. From 1 to 256.
     (host.interrupt.coalesce)
@@ -62,6 +71,11 @@ class HostSection(TypedDict, total=False):
     conventional: int | str | None
     """Conventional zones, which come first and may be written anywhere. In zones. Default: 0. From 0 to 1000000.
     (host.zones.conventional)
+    """
+
+    copies_at_once: int | str | None
+    """Requests of cleaning that are in the device at once. In requests. Default: 8. From 1 to 1024.
+    (host.translation.copies_at_once)
     """
 
     cross_reads: bool | Literal["on", "off"] | None
@@ -97,6 +111,16 @@ class HostSection(TypedDict, total=False):
     low_weight: int | str | None
     """Commands in a round for the low class. In commands. Default: 1. From 1 to 256.
     (host.arbitration.low_weight)
+    """
+
+    map_block: str | None
+    """The size of a block, which the map of the host translates. Default: 4KiB. From 512B to 128KiB.
+    (host.translation.map_block)
+    """
+
+    map_cost: str | None
+    """The time of the host's processor to translate a block of a request. Requests are translated one after the
+    other; cleaning has a processor of its own. Default: 100ns. From 0ns to 1ms. (host.translation.map_cost)
     """
 
     max_active: int | str | None
@@ -141,6 +165,22 @@ class HostSection(TypedDict, total=False):
     size: str | None
     """The distance of zones in the address space. With "none" the capacity, rounded up to a power of two.
     Default: none. From 4KiB to 1TiB. (host.zones.size)
+    """
+
+    spare: str | None
+    """The capacity of all zones beyond that of the store, as a share of the latter. Default: 15%. From 1% to
+    1000%. (host.translation.spare)
+    """
+
+    translation_placement: Literal["single", "hot-cold", "by-stream"] | None
+    """Which writes share zones. Default: hot-cold. (host.translation.placement)"""
+
+    translation_policy: Literal["none", "log"] | None
+    """Whether the host translates addresses. Default: none. (host.translation.policy)"""
+
+    translation_streams: int | str | None
+    """Open zones for streams of the host, which share them in turn. In zones. Default: 4. From 1 to 64.
+    (host.translation.streams)
     """
 
     weights: int | Sequence[int] | str | None
