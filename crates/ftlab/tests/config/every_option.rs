@@ -151,7 +151,15 @@ const DEVICES: &[&[&str]] = &[
         "host.zones.capacity=64KiB",
         "cache.policy=none",
     ],
-    // The host's own translation on small zones.
+    // The host's own translation on small zones; the first has it as an option that is still to be set.
+    &[
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=100%",
+        "ftl.streams.policy=single",
+        "host.zones.capacity=64KiB",
+        "ftl.placement.policy=dynamic",
+        "host.translation.spare=100%",
+    ],
     &[
         "host.zones.policy=zns",
         "ftl.over_provisioning=100%",
