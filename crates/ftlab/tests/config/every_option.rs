@@ -158,12 +158,21 @@ const DEVICES: &[&[&str]] = &[
         "ftl.streams.handles=2",
         "cache.policy=none",
     ],
-    // The host's own translation on small zones.
+    // The host's own translation on small zones; the first has it as an option that is still to be set.
     &[
         "host.zones.policy=zns",
         "ftl.over_provisioning=100%",
         "ftl.streams.policy=single",
         "host.zones.capacity=64KiB",
+        "ftl.placement.policy=dynamic",
+        "host.translation.spare=100%",
+    ],
+    &[
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=100%",
+        "ftl.streams.policy=single",
+        "host.zones.capacity=64KiB",
+        "ftl.placement.policy=dynamic",
         "host.translation.policy=log",
         "host.translation.spare=100%",
     ],
@@ -172,6 +181,7 @@ const DEVICES: &[&[&str]] = &[
         "ftl.over_provisioning=100%",
         "ftl.streams.policy=single",
         "host.zones.capacity=64KiB",
+        "ftl.placement.policy=dynamic",
         "host.translation.policy=log",
         "host.translation.spare=100%",
         "host.translation.placement=by-stream",
