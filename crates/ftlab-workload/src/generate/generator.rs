@@ -26,7 +26,7 @@ pub struct Generator {
     /// The current phase, or several if tenants play at the same time.
     runs: Vec<PhaseRun>,
     /// The load of the last phase that was skipped, for a phase that continues it.
-    stopped: Option<Box<Running>>,
+    stopped: Option<Running>,
     /// Why a load ended early.
     failure: Option<String>,
     total: Option<u64>,
@@ -42,7 +42,7 @@ struct PhaseRun {
     write_sizes: Option<SizeDraw>,
     placer: Placer,
     /// Makes the requests instead of the fields above, except for the operations.
-    load: Option<Box<Running>>,
+    load: Option<Running>,
     arrivals: ArrivalTimes,
     requests_left: u64,
     sectors_left: u64,
@@ -219,7 +219,7 @@ impl PhaseRun {
                 .map(|sizes| SizeDraw::new(sizes, stream("write-size"))),
             placer: Placer::new(phase, extent, &stream)?,
             load: (phase.load.as_ref())
-                .map(|load| Running::new(load, phase, extent, &stream).map(Box::new))
+                .map(|load| Running::new(load, phase, extent, &stream))
                 .transpose()?,
             arrivals: ArrivalTimes::new(phase.arrivals, stream("arrival")),
             requests_left: phase.duration.requests.unwrap_or(u64::MAX),

@@ -150,7 +150,8 @@ impl Layout {
                 bytes(needed),
                 bytes(extent.sectors)
             );
-            return Err(("load.data", message, "choose less data or a larger region".to_owned()));
+            let remedy = "choose less data, a smaller memtable or file, or a larger region";
+            return Err(("load.data", message, remedy.to_owned()));
         }
         Ok(layout)
     }

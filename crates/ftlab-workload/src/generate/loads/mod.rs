@@ -146,8 +146,8 @@ fn continuation(phase: &Phase, before: Option<&Phase>) -> Option<Misfit> {
 /// The state of a load.
 #[derive(Clone, Debug)]
 pub(super) enum Running {
-    Lsm(LsmRun),
-    Cache(CacheRun),
+    Lsm(Box<LsmRun>),
+    Cache(Box<CacheRun>),
 }
 
 impl Running {
@@ -158,9 +158,11 @@ impl Running {
         stream: &dyn Fn(&str) -> Stream,
     ) -> Result<Running, Misfit> {
         Ok(match &load.application {
-            Application::Lsm(lsm) => Running::Lsm(LsmRun::new(lsm, phase, extent, stream("load"))?),
+            Application::Lsm(lsm) => {
+                Running::Lsm(Box::new(LsmRun::new(lsm, phase, extent, stream("load"))?))
+            }
             Application::Cache(cache) => {
-                Running::Cache(CacheRun::new(cache, phase, extent, stream)?)
+                Running::Cache(Box::new(CacheRun::new(cache, phase, extent, stream)?))
             }
         })
     }
