@@ -11,7 +11,7 @@ use super::workload::{Addresses, Bucket, Phase};
 use super::zipf::Zipf;
 
 /// Key, message and remedy of something that does not fit the device.
-type Misfit = (&'static str, String, String);
+pub(super) type Misfit = (&'static str, String, String);
 
 /// A phase's region on a device of a given capacity, in sectors.
 #[derive(Clone, Copy, Debug)]
@@ -132,6 +132,31 @@ impl Moving {
     fn rank(&self, stream: &mut Stream) -> u64 {
         let rank = self.popularity.rank(stream);
         self.turn.as_ref().map_or(rank, |turn| turn.place(rank))
+    }
+}
+
+/// Draws from any number of things that are not places of the device, such as keys, by the
+/// popularity of a phase.
+#[derive(Clone, Debug)]
+pub(super) struct RankedDraw {
+    popularity: Moving,
+    scatter: Option<Scatter>,
+    stream: Stream,
+}
+
+impl RankedDraw {
+    pub fn new(phase: &Phase, things: u64, stream: Stream) -> Result<RankedDraw, Misfit> {
+        // The drift of a load is a share, so the size of a thing has no effect.
+        let popularity = Moving::new(&phase.address, things, 1, "address.drift")?;
+        let scatter = scatters(&phase.address).then(|| Scatter::new(things));
+        Ok(RankedDraw { popularity, scatter, stream })
+    }
+
+    #[inline]
+    pub fn draw(&mut self) -> u64 {
+        self.popularity.pass();
+        let rank = self.popularity.rank(&mut self.stream);
+        self.scatter.as_ref().map_or(rank, |scatter| scatter.place(rank))
     }
 }
 

@@ -9,6 +9,7 @@ use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 
 use super::address::{Extent, Placer};
 use super::arrivals::ArrivalTimes;
+use super::loads::{Load, Running, Transfer};
 use super::weighted::Weighted;
 use super::workload::{Arrivals, Mix, Phase, Sizes, Workload, total_requests};
 use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError, TenantPace};
@@ -24,6 +25,10 @@ pub struct Generator {
     begun: u32,
     /// The current phase, or several if tenants play at the same time.
     runs: Vec<PhaseRun>,
+    /// The load of the last phase that was skipped, for a phase that continues it.
+    stopped: Option<Running>,
+    /// Why a load ended early.
+    failure: Option<String>,
     total: Option<u64>,
 }
 
@@ -36,6 +41,8 @@ struct PhaseRun {
     /// For writes and trims, if they differ.
     write_sizes: Option<SizeDraw>,
     placer: Placer,
+    /// Makes the requests instead of the fields above, except for the operations.
+    load: Option<Running>,
     arrivals: ArrivalTimes,
     requests_left: u64,
     sectors_left: u64,
@@ -70,6 +77,8 @@ impl Generator {
             next_phase: 0,
             begun: 0,
             runs: Vec::new(),
+            stopped: None,
+            failure: None,
             total: total_requests(&workload.phases),
         })
     }
@@ -90,21 +99,25 @@ impl Generator {
     /// [`next_of`](Source::next_of).
     #[inline]
     pub fn next_item(&mut self) -> Next {
-        if let [run] = &mut self.runs[..]
-            && let Some(arrival) = run.next_arrival()
-        {
-            return Next::Request(arrival);
+        if let [run] = &mut self.runs[..] {
+            if let Some(arrival) = run.next_arrival() {
+                return Next::Request(arrival);
+            }
+            self.failure = run.failure();
         }
         self.start_phase()
     }
 
     /// Skips the rest of the current phase.
     pub fn skip_phase(&mut self) {
+        if let Some(run) = self.runs.pop() {
+            self.stopped = run.load;
+        }
         self.runs.clear();
     }
 
     fn start_phase(&mut self) -> Next {
-        self.runs.clear();
+        self.skip_phase();
         let index = self.next_phase;
         let Some(phase) = self.phases.get(index) else {
             return Next::End;
@@ -116,6 +129,10 @@ impl Generator {
             let mut run = run.expect("every phase was laid out when the generator was made");
             run.first_stream = self.phases[index].first_stream.unwrap_or(next_stream);
             next_stream = run.first_stream + run.streams;
+            let continued = phase.load.is_some_and(|load| load.continued);
+            if let Some(stopped) = self.stopped.take().filter(|_| continued) {
+                run.load = Some(stopped);
+            }
             self.runs.push(run);
         }
         self.next_phase += 1 + others;
@@ -148,7 +165,13 @@ fn pace(phase: &Phase) -> Pace {
 impl Source for Generator {
     #[inline]
     fn next(&mut self) -> Result<Next, SourceError> {
-        Ok(self.next_item())
+        match self.next_item() {
+            request @ Next::Request(_) => Ok(request),
+            other => match self.failure.take() {
+                None => Ok(other),
+                Some(failure) => Err(SourceError::message(failure)),
+            },
+        }
     }
 
     fn skip_phase(&mut self) {
@@ -166,7 +189,11 @@ impl Source for Generator {
 
     #[inline]
     fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
-        Ok(self.runs[tenant].next_arrival())
+        let run = &mut self.runs[tenant];
+        match run.next_arrival() {
+            None => run.failure().map_or(Ok(None), |text| Err(SourceError::message(text))),
+            arrival => Ok(arrival),
+        }
     }
 
     fn total(&self) -> Option<u64> {
@@ -191,12 +218,15 @@ impl PhaseRun {
             write_sizes: (phase.write_size.as_ref())
                 .map(|sizes| SizeDraw::new(sizes, stream("write-size"))),
             placer: Placer::new(phase, extent, &stream)?,
+            load: (phase.load.as_ref())
+                .map(|load| Running::new(load, phase, extent, &stream))
+                .transpose()?,
             arrivals: ArrivalTimes::new(phase.arrivals, stream("arrival")),
             requests_left: phase.duration.requests.unwrap_or(u64::MAX),
             sectors_left: sectors.unwrap_or(u64::MAX),
             end: phase.duration.time.unwrap_or(Nanos(u64::MAX)),
             first_stream: phase.first_stream.unwrap_or(0),
-            streams: phase.streams,
+            streams: phase.load.as_ref().map_or(phase.streams, Load::streams),
             next_stream: 0,
         })
     }
@@ -211,10 +241,13 @@ impl PhaseRun {
             return None;
         }
         self.requests_left -= 1;
+        let at = SimTime(at.0);
+        if self.load.is_some() {
+            return self.next_of_load(at);
+        }
         let stream = self.next_stream;
         self.next_stream = if stream + 1 == self.streams { 0 } else { stream + 1 };
         let op = self.ops.draw();
-        let at = SimTime(at.0);
         if op == Op::Flush {
             let stream = self.first_stream + stream;
             return Some(Arrival { at, op, lba: Lba(0), sectors: 0, stream, fua: false });
@@ -229,6 +262,21 @@ impl PhaseRun {
         self.sectors_left -= u64::from(sectors);
         let fua = op == Op::Write && self.forced.draw();
         Some(Arrival { at, op, lba, sectors, stream: self.first_stream + stream, fua })
+    }
+
+    fn next_of_load(&mut self, at: SimTime) -> Option<Arrival> {
+        let ops = &mut self.ops;
+        let Transfer { op, start, sectors, stream } =
+            self.load.as_mut()?.next(|| ops.draw() == Op::Read)?;
+        let sectors = sectors.min(self.sectors_left);
+        self.sectors_left -= sectors;
+        let sectors = u32::try_from(sectors).expect("requests are limited");
+        let fua = op == Op::Write && self.forced.draw();
+        Some(Arrival { at, op, lba: Lba(start), sectors, stream: self.first_stream + stream, fua })
+    }
+
+    fn failure(&self) -> Option<String> {
+        self.load.as_ref()?.failure()
     }
 }
 

@@ -10,7 +10,7 @@ use ftlab::{choices, options};
 use super::workload::Sizes;
 
 /// The tables of a workload file, in the order of the reference.
-pub const TABLES: [fn() -> TableInfo; 8] = [
+pub const TABLES: [fn() -> TableInfo; 9] = [
     FileKeys::info,
     PhaseKeys::info,
     RegionKeys::info,
@@ -18,6 +18,7 @@ pub const TABLES: [fn() -> TableInfo; 8] = [
     RangeKeys::info,
     AddressKeys::info,
     DriftKeys::info,
+    LoadKeys::info,
     ArrivalKeys::info,
 ];
 
@@ -39,6 +40,16 @@ choices! {
         HotCold = "hot-cold",
         /// A measured curve.
         Histogram = "histogram",
+    }
+}
+
+choices! {
+    /// The kinds of loads whose data has lifetimes.
+    pub enum LoadKind {
+        /// An LSM tree with levelled compaction, as in RocksDB. Writes are updates of keys, reads are lookups.
+        Lsm = "lsm",
+        /// A cache of small and large objects, as in CacheLib. Writes are insertions, reads are lookups.
+        Cache = "cache",
     }
 }
 
@@ -98,7 +109,7 @@ options! {
         /// The share of writes that complete only when their data is on flash (force unit access).
         fua: Ratio = "0%";
         /// The sizes of requests: one, several with weights, or a range drawn uniformly.
-        size: Sizes = depends "required unless every request is a flush", in "0B"..="1048576TiB";
+        size: Sizes = depends "`128KiB` with `load`; required unless every request is a flush", in "0B"..="1048576TiB";
         /// The sizes of writes and trims, if they differ from those of reads.
         write_size: Sizes = depends "as `size`", in "0B"..="1048576TiB";
         /// The share of requests that start at any sector of their place instead of its first. Only
@@ -114,7 +125,7 @@ options! {
         sequential_writes: Ratio = "0%";
         /// Every request starts at a multiple of this from the start of the region (whose own start
         /// is rounded up to a multiple if it is given as a share).
-        align: Bytes = depends "the smallest size", in "0B"..="1048576TiB";
+        align: Bytes = depends "the smallest size; `4KiB` with `load`", in "0B"..="1048576TiB";
         /// The part of the device that the phase uses.
         region: RegionKeys = depends "the whole device";
         /// The number of streams, which take turns. Each request carries the number of its stream;
@@ -129,6 +140,8 @@ options! {
         /// The popularity of addresses for reads, if it differs: uniform, zipf, hot-cold or
         /// histogram, and scattered like `address`.
         read_address: AddressKeys = depends "as `address`";
+        /// An application whose data has lifetimes of its own, instead of independent requests.
+        load: LoadKeys = depends "independent requests";
         /// When requests arrive.
         arrivals: ArrivalKeys = "{ kind = \"closed\" }";
         /// The phase ends after this many requests. At least one of requests, bytes, time and
@@ -188,11 +201,13 @@ options! {
         hot_accesses: Ratio = "80%", of "hot-cold";
         /// The accesses of each part of the region, relative to the others. All parts have the same
         /// size unless `spaces` is given.
-        weights: Vec<u64> = depends "one of weights and file is required", of "histogram";
+        weights: Vec<u64> = depends "one of weights, file and skew is required", of "histogram";
         /// With `weights`: the space of each part, relative to the others.
         spaces: Vec<u64> = depends "equal parts", of "histogram";
         /// A CSV file: `accesses` or `space,accesses`, one line for each part of the region.
-        file: String = depends "one of weights and file is required", of "histogram";
+        file: String = depends "one of weights, file and skew is required", of "histogram";
+        /// Zones as text, each with its share of the space (s) and of the accesses (f): "s0.9 f0.1 s0.1 f0.9".
+        skew: String = depends "one of weights, file and skew is required", of "histogram";
         /// Whether places of similar popularity are spread over the region by a fixed permutation,
         /// instead of lying side by side with the most popular first.
         scatter: bool = depends "true for zipf, false otherwise", of "zipf" or "hot-cold" or "histogram";
@@ -210,6 +225,44 @@ options! {
         /// other places lose as many ranks. With a hot share of 20%, "1%" replaces a twentieth of
         /// it. A share is of the places that reads, or writes, can reach.
         by: Amount = required, in "0B"..="1048576TiB";
+    }
+}
+
+options! {
+    /// The load of an application that decides itself what to write, read and trim where. `reads` and `writes` are
+    /// shares of its operations, `address` is the popularity of its keys, `size` its largest transfer.
+    pub struct LoadKeys in "phase.load" by kind: LoadKind {
+        /// Whether the load goes on where the previous phase stopped, which has the same load, region, size, align and
+        /// address. Otherwise it starts anew, with all its data at the start of the region.
+        continued: bool = "false";
+        /// The keys and values, each once; a share is of the region.
+        data: Amount = "50%", in "0B"..="1048576TiB", of "lsm";
+        /// The size of a key with its value.
+        entry: Bytes = "1KiB", in "16B"..="1GiB", of "lsm";
+        /// The size of a memtable; a share is of the region.
+        memtable: Amount = "64MiB", in "0B"..="1048576TiB", of "lsm";
+        /// The size of a file; a share is of the region.
+        file: Amount = "64MiB", in "0B"..="1048576TiB", of "lsm";
+        /// The number of levels below level 0. The last one holds all the data.
+        levels: u32 = "3", in "1"..="30", of "lsm";
+        /// How many times larger each level is than the one above.
+        ratio: u32 = "10", in "2"..="1000", of "lsm";
+        /// The files of level 0 that make a compaction.
+        l0_files: u32 = "4", in "1"..="1000", of "lsm";
+        /// Whether updates are logged before they are in a memtable.
+        wal: bool = "true", of "lsm";
+        /// The share of the region that holds small objects, in buckets; the rest is the log of large ones.
+        small_space: Ratio = "4%", of "cache";
+        /// The share of small objects in the bytes that are inserted.
+        small_bytes: Ratio = "20%", of "cache";
+        /// The size of a small object.
+        small_object: Bytes = "300B", in "1B"..="1GiB", of "cache";
+        /// The size of a large object.
+        large_object: Bytes = "16KiB", in "512B"..="1GiB", of "cache";
+        /// The size of a bucket, which an insertion of a small object reads and writes.
+        bucket: Bytes = "4KiB", in "512B"..="1GiB", of "cache";
+        /// The size of a region of the log; a share is of the phase's region.
+        log_region: Amount = "16MiB", in "0B"..="2GiB", of "cache";
     }
 }
 

@@ -8,15 +8,19 @@ use ftlab::units::{Amount, Bytes, Ratio};
 use super::keys::{
     AddressKeys, AddressKind, ArrivalKeys, ArrivalKind, FileKeys, PhaseKeys, RegionKeys,
 };
-use super::validate;
+use super::loads::Load;
 use super::workload::{
     Addresses, Arrivals, Bucket, Drift, Duration, Mix, Phase, Region, Sizes, Workload, WorkloadText,
 };
+use super::{skew, validate};
 
 /// The longest text that is accepted; a workload with a full histogram needs less.
 const MAX_TEXT: usize = 16 << 20;
 /// The most parts of a histogram.
 const MAX_BUCKETS: usize = 1 << 20;
+/// The largest transfer and the block of a load that does not give them.
+const LOAD_TRANSFER: Bytes = Bytes::from_kib(128);
+const LOAD_BLOCK: Bytes = Bytes::from_kib(4);
 /// The most phases.
 const MAX_PHASES: usize = 1000;
 
@@ -72,13 +76,18 @@ impl Parser<'_> {
             Some(size) => Some(size),
             // Flushes have no size, so any value is fine.
             None if flushes == Ratio::ONE => Some(Sizes::Fixed(Bytes::from_kib(4))),
+            None if keys.load.is_some() => Some(Sizes::Fixed(LOAD_TRANSFER)),
             None => {
                 let remedy = format!("add `size`: {}", Sizes::form().describe());
                 self.document.report_at(&keys.table, "size", "[[phase]] lacks `size`", remedy);
                 None
             }
         };
-        let align = keys.align.or_else(|| {
+        let load = match &keys.load {
+            Some(load) => Load::of(load).map(Some),
+            None => Some(None),
+        };
+        let align = keys.align.or(keys.load.is_some().then_some(LOAD_BLOCK)).or_else(|| {
             let writes = keys.write_size.as_ref().map(Sizes::smallest);
             size.as_ref().map(|size| writes.unwrap_or(size.smallest()).min(size.smallest()))
         });
@@ -108,6 +117,7 @@ impl Parser<'_> {
             overlap: keys.overlap,
             address: address?,
             read_address: read_address?,
+            load: load?,
             arrivals: arrivals?,
             duration: Duration { requests: keys.requests, bytes: keys.bytes, time: keys.time },
         })
@@ -132,12 +142,19 @@ impl Parser<'_> {
     }
 
     fn histogram(&mut self, keys: AddressKeys) -> Option<Vec<Bucket>> {
-        match (keys.weights, keys.file) {
-            (Some(weights), None) => self.inline_histogram(&keys.table, &weights, keys.spaces),
-            (None, Some(file)) => self.file_histogram(&keys.table, &file),
+        match (keys.weights, keys.file, keys.skew) {
+            (Some(weights), None, None) => {
+                self.inline_histogram(&keys.table, &weights, keys.spaces)
+            }
+            (None, Some(file), None) => self.file_histogram(&keys.table, &file),
+            (None, None, Some(text)) => skew::parse(&text)
+                .map_err(|(message, remedy)| {
+                    self.document.report_at(&keys.table, "skew", message, remedy);
+                })
+                .ok(),
             _ => {
-                let message = "a histogram has either `weights` or `file`";
-                let remedy = "give weights = [5, 3, 1], or file = \"curve.csv\"";
+                let message = "a histogram has either `weights`, `file` or `skew`";
+                let remedy = "give weights = [5, 3, 1], file = \"curve.csv\" or skew = \"s0.9 f0.1 s0.1 f0.9\"";
                 let path = keys.table.path_of("weights");
                 self.document.report_span(&path, keys.table.span, message, remedy);
                 None

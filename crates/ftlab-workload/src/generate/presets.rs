@@ -29,10 +29,12 @@ macro_rules! presets {
 /// All built-in workloads, by name.
 pub const PRESETS: &[Preset] = presets![
     "age",
+    "cache",
     "fill",
     "fill-then-randwrite-4k",
     "financial1-like",
     "financial2-like",
+    "lsm",
     "mixed-70-30-zipf",
     "msr-hm_0-like",
     "msr-hm_1-like",

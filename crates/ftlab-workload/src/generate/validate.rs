@@ -4,6 +4,7 @@ use ftlab::config::Problem;
 use ftlab::options::text::legible;
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, SECTOR_BYTES};
 
+use super::loads;
 use super::workload::{Addresses, Arrivals, Bucket, Duration, Mix, Phase, Sizes, Workload};
 
 /// The largest request; commands of real devices carry far less.
@@ -38,6 +39,7 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
             overlap(phase),
             addresses(phase, "address", &phase.address),
             phase.read_address.as_ref().and_then(|a| addresses(phase, "read_address", a)),
+            loads::problem(phase, before),
             arrivals(phase.arrivals),
             duration(phase),
         ];

@@ -9,6 +9,7 @@ use ftlab::config::{Problem, Problems, SourcePlace};
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, RequestRate};
 use serde::Serialize;
 
+use super::loads::Load;
 use super::validate;
 
 /// A workload: phases played one after another.
@@ -85,6 +86,9 @@ pub struct Phase {
     /// The popularity for reads, if it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_address: Option<Addresses>,
+    /// The application that makes the requests, if they are not independent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
     /// When requests arrive.
     pub arrivals: Arrivals,
     /// When the phase ends.

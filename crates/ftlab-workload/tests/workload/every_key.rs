@@ -8,7 +8,7 @@ use crate::common::{Keep, Model};
 use ftlab::options::table::Key;
 use ftlab::options::value::Value;
 use ftlab::units::Nanos;
-use ftlab_workload::generate::keys::{AddressKind, ArrivalKind, TABLES};
+use ftlab_workload::generate::keys::{AddressKind, ArrivalKind, LoadKind, TABLES};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{Completed, Options, Replay};
 
@@ -23,6 +23,7 @@ const SIZE: &str = "an entry of phase.size";
 const RANGE: &str = "a range of phase.size";
 const ADDRESS: &str = "phase.address";
 const DRIFT: &str = "phase.address.drift";
+const LOAD: &str = "phase.load";
 const ARRIVALS: &str = "phase.arrivals";
 
 /// Keys that are only printed in results.
@@ -35,6 +36,7 @@ const SIZED: &str = "size = '4KiB'\nrequests = 300";
 const WRITES: &str = "writes = '100%'\nsize = '4KiB'\nrequests = 300";
 const BOTH: &str = "reads = '50%'\nwrites = '50%'\nsize = '4KiB'\nrequests = 300";
 const NO_SIZE: &str = "writes = '100%'\nrequests = 300";
+const OPERATIONS: &str = "reads = '10%'\nwrites = '90%'\nrequests = 3000";
 const TWICE: &str = "writes = '100%'\nsize = '4KiB'\nrequests = 300
     [[phase]]\nwrites = '100%'\nsize = '4KiB'\nrequests = 300";
 
@@ -63,6 +65,7 @@ const TOP: &[Row] = &[
     (PHASE, "overlap", BOTH, "", "overlap = '0%'"),
     (PHASE, "address", WRITES, "", "address = { kind = 'sequential' }"),
     (PHASE, "read_address", BOTH, "", "read_address = { kind = 'zipf', theta = 1 }"),
+    (PHASE, "load", WRITES, "", "load = { kind = 'cache', log_region = '64KiB' }"),
     (PHASE, "arrivals", WRITES, "", "arrivals = { kind = 'poisson', rate = '1000/s' }"),
     (PHASE, "requests", "writes = '100%'\nsize = '4KiB'\nbytes = '1MiB'", "", "requests = 9"),
     (PHASE, "bytes", WRITES, "", "bytes = '64KiB'"),
@@ -99,6 +102,8 @@ const OF_ADDRESSES: &[Row] = &[
         "address = { kind = 'histogram', weights = [1, 2], spaces = [3, 1] }"),
     (ADDRESS, "file", WRITES, "address = { kind = 'histogram', file = '10,90' }",
         "address = { kind = 'histogram', file = '90,10' }"),
+    (ADDRESS, "skew", WRITES, "address = { kind = 'histogram', skew = 's0.9 f0.1 s0.1 f0.9' }",
+        "address = { kind = 'histogram', skew = 's0.1 f0.9 s0.9 f0.1' }"),
     (ADDRESS, "scatter", WRITES, "address = { kind = 'zipf', theta = 1 }",
         "address = { kind = 'zipf', theta = 1, scatter = false }"),
     (ADDRESS, "scatter", WRITES, "address = { kind = 'hot-cold' }",
@@ -115,6 +120,42 @@ const OF_ADDRESSES: &[Row] = &[
         "address = { kind = 'zipf', theta = 1, drift = { every = 51, by = '10%' } }"),
     (DRIFT, "by", WRITES, "address = { kind = 'zipf', theta = 1, drift = { every = 50, by = '10%' } }",
         "address = { kind = 'zipf', theta = 1, drift = { every = 50, by = '64KiB' } }"),
+];
+
+#[rustfmt::skip]
+const OF_LOADS: &[Row] = &[
+    (LOAD, "kind", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'cache', log_region = '64KiB' }"),
+    (LOAD, "continued", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }\n[[phase]]\nreads = '10%'\nwrites = '90%'\nrequests = 3000\nload = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }\n[[phase]]\nreads = '10%'\nwrites = '90%'\nrequests = 3000\nload = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2, continued = true }"),
+    (LOAD, "data", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '2MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }"),
+    (LOAD, "entry", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2, entry = '2KiB' }"),
+    (LOAD, "memtable", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '32KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }"),
+    (LOAD, "file", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '64KiB', levels = 2, ratio = 4, l0_files = 2 }"),
+    (LOAD, "levels", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 3, ratio = 4, l0_files = 2 }"),
+    (LOAD, "ratio", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 3, l0_files = 2 }"),
+    (LOAD, "l0_files", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 3 }"),
+    (LOAD, "wal", OPERATIONS, "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2 }",
+        "load = { kind = 'lsm', data = '3MiB', memtable = '64KiB', file = '32KiB', levels = 2, ratio = 4, l0_files = 2, wal = false }"),
+    (LOAD, "small_space", OPERATIONS, "load = { kind = 'cache', log_region = '64KiB' }",
+        "load = { kind = 'cache', log_region = '64KiB', small_space = '10%' }"),
+    (LOAD, "small_bytes", OPERATIONS, "load = { kind = 'cache', log_region = '64KiB' }",
+        "load = { kind = 'cache', log_region = '64KiB', small_bytes = '50%' }"),
+    (LOAD, "small_object", OPERATIONS, "load = { kind = 'cache', log_region = '64KiB' }",
+        "load = { kind = 'cache', log_region = '64KiB', small_object = '100B' }"),
+    (LOAD, "large_object", OPERATIONS, "load = { kind = 'cache', log_region = '64KiB' }",
+        "load = { kind = 'cache', log_region = '64KiB', large_object = '8KiB' }"),
+    (LOAD, "bucket", OPERATIONS, "load = { kind = 'cache', log_region = '64KiB' }",
+        "load = { kind = 'cache', log_region = '64KiB', bucket = '8KiB' }"),
+    (LOAD, "log_region", OPERATIONS, "load = { kind = 'cache', log_region = '64KiB' }",
+        "load = { kind = 'cache', log_region = '128KiB' }"),
 ];
 
 #[rustfmt::skip]
@@ -152,7 +193,7 @@ const OF_ARRIVALS: &[Row] = &[
 ];
 
 fn rows() -> impl Iterator<Item = &'static Row> {
-    TOP.iter().chain(OF_ADDRESSES).chain(OF_ARRIVALS)
+    TOP.iter().chain(OF_ADDRESSES).chain(OF_LOADS).chain(OF_ARRIVALS)
 }
 
 /// Plays a phase on two servers that take 50 us per request.
@@ -219,9 +260,17 @@ fn every_kind_differs() {
         }
         kind => format!("arrivals = {{ kind = '{kind}', rate = '9000/s' }}"),
     };
+    let load = |kind: &&str| match *kind {
+        "lsm" => {
+            "load = { kind = 'lsm', data = '25%', memtable = '64KiB', file = '32KiB', levels = 2 }"
+                .to_owned()
+        }
+        kind => format!("load = {{ kind = '{kind}', log_region = '64KiB' }}"),
+    };
     let texts = [
         AddressKind::choices().iter().map(|kind| address(&kind.name)).collect::<Vec<_>>(),
         ArrivalKind::choices().iter().map(|kind| arrivals(&kind.name)).collect(),
+        LoadKind::choices().iter().map(|kind| load(&kind.name)).collect(),
     ];
     for texts in texts {
         let played: Vec<_> = texts.iter().map(|text| play(WRITES, text)).collect();

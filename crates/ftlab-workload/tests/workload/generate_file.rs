@@ -177,6 +177,7 @@ fn other_mistakes_have_a_place_and_a_remedy() {
         histogram("{ kind = 'histogram', file = 'bad.csv' }"),
         histogram("{ kind = 'histogram', file = 'none.csv' }"),
         histogram("{ kind = 'histogram', weights = [1, -2] }"),
+        histogram("{ kind = 'histogram', skew = 's0.9 f0.1 s0.2 f0.9' }"),
         histogram("{ kind = 'histogram' }"),
         histogram("{ theta = 1 }"),
         histogram("'uniform'"),

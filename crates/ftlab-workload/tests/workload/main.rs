@@ -10,6 +10,7 @@ mod fio_zones;
 mod generate_file;
 mod generate_load;
 mod hit_ratios;
+mod loads;
 mod measure_first;
 mod profiles;
 mod ranking;
