@@ -302,7 +302,10 @@ fn what_a_store_does_not_survive_is_refused() {
     let (lab, config) = (Lab::default(), config(&ON_ZONES));
     for steps in ["age", "fill:random", "fill:timed"] {
         let failed = lab.run(&workload(100, Some(steps)), &config, 1, &mut (), None);
-        assert!(failed.unwrap_err().to_string().contains("host.translation.policy"), "{steps}");
+        assert!(
+            failed.err().expect(steps).to_string().contains("host.translation.policy"),
+            "{steps}"
+        );
     }
     let options =
         RunOptions { cut_power: Some(ftlab::units::Nanos(1_000_000)), ..RunOptions::default() };

@@ -9,7 +9,7 @@ use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 
 use super::address::{Extent, Placer};
 use super::arrivals::ArrivalTimes;
-use super::loads::{Load, Running, Transfer};
+use super::loads::{LoadState, PhaseLoad, Transfer};
 use super::weighted::Weighted;
 use super::workload::{Arrivals, Mix, Phase, Sizes, Workload, total_requests};
 use crate::replay::{Arrival, Next, Pace, PhaseStart, Source, SourceError, TenantPace};
@@ -26,7 +26,7 @@ pub struct Generator {
     /// The current phase, or several if tenants play at the same time.
     runs: Vec<PhaseRun>,
     /// The load of the last phase that was skipped, for a phase that continues it.
-    stopped: Option<Running>,
+    stopped: Option<LoadState>,
     /// Why a load ended early.
     failure: Option<String>,
     total: Option<u64>,
@@ -42,7 +42,7 @@ struct PhaseRun {
     write_sizes: Option<SizeDraw>,
     placer: Placer,
     /// Makes the requests instead of the fields above, except for the operations.
-    load: Option<Running>,
+    load: Option<LoadState>,
     arrivals: ArrivalTimes,
     requests_left: u64,
     sectors_left: u64,
@@ -219,14 +219,14 @@ impl PhaseRun {
                 .map(|sizes| SizeDraw::new(sizes, stream("write-size"))),
             placer: Placer::new(phase, extent, &stream)?,
             load: (phase.load.as_ref())
-                .map(|load| Running::new(load, phase, extent, &stream))
+                .map(|load| LoadState::new(load, phase, extent, &stream))
                 .transpose()?,
             arrivals: ArrivalTimes::new(phase.arrivals, stream("arrival")),
             requests_left: phase.duration.requests.unwrap_or(u64::MAX),
             sectors_left: sectors.unwrap_or(u64::MAX),
             end: phase.duration.time.unwrap_or(Nanos(u64::MAX)),
             first_stream: phase.first_stream.unwrap_or(0),
-            streams: phase.load.as_ref().map_or(phase.streams, Load::streams),
+            streams: phase.load.as_ref().map_or(phase.streams, PhaseLoad::streams),
             next_stream: 0,
         })
     }

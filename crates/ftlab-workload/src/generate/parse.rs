@@ -8,7 +8,7 @@ use ftlab::units::{Amount, Bytes, Ratio};
 use super::keys::{
     AddressKeys, AddressKind, ArrivalKeys, ArrivalKind, FileKeys, PhaseKeys, RegionKeys,
 };
-use super::loads::Load;
+use super::loads::PhaseLoad;
 use super::workload::{
     Addresses, Arrivals, Bucket, Drift, Duration, Mix, Phase, Region, Sizes, Workload, WorkloadText,
 };
@@ -84,7 +84,7 @@ impl Parser<'_> {
             }
         };
         let load = match &keys.load {
-            Some(load) => Load::of(load).map(Some),
+            Some(load) => PhaseLoad::of(load).map(Some),
             None => Some(None),
         };
         let align = keys.align.or(keys.load.is_some().then_some(LOAD_BLOCK)).or_else(|| {

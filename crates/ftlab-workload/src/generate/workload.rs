@@ -9,7 +9,7 @@ use ftlab::config::{Problem, Problems, SourcePlace};
 use ftlab::units::{Amount, Bytes, Nanos, Ratio, RequestRate};
 use serde::Serialize;
 
-use super::loads::Load;
+use super::loads::PhaseLoad;
 use super::validate;
 
 /// A workload: phases played one after another.
@@ -88,7 +88,7 @@ pub struct Phase {
     pub read_address: Option<Addresses>,
     /// The application that makes the requests, if they are not independent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub load: Option<Load>,
+    pub load: Option<PhaseLoad>,
     /// When requests arrive.
     pub arrivals: Arrivals,
     /// When the phase ends.

@@ -20,7 +20,7 @@ use ftlab::host::Op;
 use ftlab::units::{Amount, Bytes, Ratio, SECTOR_BYTES};
 use serde::Serialize;
 
-use super::queue::{Queue, Transfer};
+use super::queue::{Outbox, Transfer};
 use crate::generate::address::{Extent, Misfit, RankedDraw};
 use crate::generate::workload::Phase;
 
@@ -132,7 +132,7 @@ pub(in crate::generate) struct CacheRun {
     /// The objects in the region that gathers, and its place in the ring.
     gathered: u64,
     slot: u64,
-    queue: Queue,
+    queue: Outbox,
 }
 
 impl CacheRun {
@@ -156,7 +156,7 @@ impl CacheRun {
             stream: stream("object"),
             gathered: 0,
             slot: 0,
-            queue: Queue::new(phase.size.largest().sectors()),
+            queue: Outbox::new(phase.size.largest().sectors()),
         })
     }
 

@@ -22,7 +22,7 @@ use serde::Serialize;
 
 use super::extents::{Extents, Space};
 use super::no_space;
-use super::queue::{Queue, Transfer};
+use super::queue::{Outbox, Transfer};
 use super::tree::{Compaction, Levels, TableFile};
 use crate::generate::address::{Extent, Misfit, RankedDraw};
 use crate::generate::workload::Phase;
@@ -82,7 +82,7 @@ impl LsmLoad {
 
 /// The sizes of a tree on a device, in sectors.
 #[derive(Clone, Debug)]
-struct Layout {
+struct TreeShape {
     block: u64,
     entry: u64,
     /// The number of different keys.
@@ -94,8 +94,8 @@ struct Layout {
     targets: Vec<u64>,
 }
 
-impl Layout {
-    fn of(shape: &LsmLoad, block: u64, extent: Extent) -> Result<Layout, Misfit> {
+impl TreeShape {
+    fn of(shape: &LsmLoad, block: u64, extent: Extent) -> Result<TreeShape, Misfit> {
         let blocks = |amount: Amount| amount.sectors(extent.sectors) / block * block;
         let (data, file, memtable) =
             (blocks(shape.data), blocks(shape.file), blocks(shape.memtable));
@@ -142,7 +142,7 @@ impl Layout {
             return Err(("load.levels", message, remedy.to_owned()));
         }
         let per_file = bytes(file).0 / entry;
-        let layout = Layout { block, entry, keys, file, per_file, per_memtable, targets };
+        let layout = TreeShape { block, entry, keys, file, per_file, per_memtable, targets };
         let needed = layout.needed(shape);
         if needed > extent.sectors {
             let message = format!(
@@ -175,7 +175,7 @@ impl Layout {
 
 /// What changes in the tree once the background thread has issued its reads and writes.
 #[derive(Clone, Debug)]
-enum Work {
+enum TreeWork {
     Flush { file: TableFile },
     Compact { compaction: Compaction, outputs: Vec<TableFile> },
 }
@@ -183,7 +183,7 @@ enum Work {
 /// A tree at work.
 #[derive(Clone, Debug)]
 pub(in crate::generate) struct LsmRun {
-    layout: Layout,
+    layout: TreeShape,
     wal: bool,
     l0_files: usize,
     space: Space,
@@ -196,10 +196,10 @@ pub(in crate::generate) struct LsmRun {
     full_log: Extents,
     logged: u64,
     issued: u64,
-    work: Option<Work>,
+    work: Option<TreeWork>,
     /// Deleted files whose trims are not all issued.
     deleted: Vec<Extents>,
-    queue: Queue,
+    queue: Outbox,
     popularity: RankedDraw,
     /// The keys of a merge, kept for its space.
     merged: Vec<u32>,
@@ -213,7 +213,7 @@ impl LsmRun {
         extent: Extent,
         stream: Stream,
     ) -> Result<LsmRun, Misfit> {
-        let layout = Layout::of(shape, phase.align.sectors(), extent)?;
+        let layout = TreeShape::of(shape, phase.align.sectors(), extent)?;
         let popularity = RankedDraw::new(phase, u64::from(layout.keys), stream)?;
         let l0_files = shape.l0_files as usize;
         let mut space = Space::new(extent.start, extent.sectors);
@@ -241,7 +241,7 @@ impl LsmRun {
             issued: 0,
             work: None,
             deleted: Vec::new(),
-            queue: Queue::new(phase.size.largest().sectors()),
+            queue: Outbox::new(phase.size.largest().sectors()),
             popularity,
             merged: Vec::new(),
             out_of_space: false,
@@ -341,13 +341,13 @@ impl LsmRun {
     /// once the trims are issued.
     fn finish_work(&mut self) {
         match self.work.take() {
-            Some(Work::Flush { file }) => {
+            Some(TreeWork::Flush { file }) => {
                 self.levels.flush(file);
                 self.full.clear();
                 let log = std::mem::take(&mut self.full_log);
                 self.delete(LOG_STREAM, log);
             }
-            Some(Work::Compact { compaction, outputs }) => {
+            Some(TreeWork::Compact { compaction, outputs }) => {
                 for (level, file) in self.levels.install(compaction, outputs) {
                     self.delete(level_stream(level), file.place);
                 }
@@ -383,7 +383,7 @@ impl LsmRun {
         let place = self.space.take(self.layout.size_of(self.full.len() as u64))?;
         let file = TableFile::of_keys(&self.full, place);
         push_all(&mut self.queue, Op::Write, FLUSH_STREAM, &file.place);
-        self.work = Some(Work::Flush { file });
+        self.work = Some(TreeWork::Flush { file });
         Some(())
     }
 
@@ -402,12 +402,12 @@ impl LsmRun {
             push_all(&mut self.queue, Op::Write, level_stream(compaction.from + 1), &place);
             outputs.push(TableFile::of_keys(keys, place));
         }
-        self.work = Some(Work::Compact { compaction, outputs });
+        self.work = Some(TreeWork::Compact { compaction, outputs });
         Some(())
     }
 }
 
-fn push_all(queue: &mut Queue, op: Op, stream: u32, place: &Extents) {
+fn push_all(queue: &mut Outbox, op: Op, stream: u32, place: &Extents) {
     for &(start, sectors) in &place.0 {
         queue.push_behind(Transfer { op, start, sectors, stream });
     }

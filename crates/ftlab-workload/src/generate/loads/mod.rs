@@ -27,7 +27,7 @@ use lsm::LsmRun;
 
 /// The load of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Load {
+pub struct PhaseLoad {
     /// Whether it goes on where the previous phase stopped.
     pub continued: bool,
     /// The application.
@@ -45,9 +45,9 @@ pub enum Application {
     Cache(CacheLoad),
 }
 
-impl Load {
+impl PhaseLoad {
     /// Reads a load; `None` if a key of its kind is missing, which has been reported.
-    pub(super) fn of(keys: &LoadKeys) -> Option<Load> {
+    pub(super) fn of(keys: &LoadKeys) -> Option<PhaseLoad> {
         let application = match keys.kind {
             LoadKind::Lsm => Application::Lsm(LsmLoad {
                 data: keys.data?,
@@ -68,7 +68,7 @@ impl Load {
                 log_region: keys.log_region?,
             }),
         };
-        Some(Load { continued: keys.continued, application })
+        Some(PhaseLoad { continued: keys.continued, application })
     }
 
     /// Returns the number of its streams.
@@ -145,24 +145,24 @@ fn continuation(phase: &Phase, before: Option<&Phase>) -> Option<Misfit> {
 
 /// The state of a load.
 #[derive(Clone, Debug)]
-pub(super) enum Running {
+pub(super) enum LoadState {
     Lsm(Box<LsmRun>),
     Cache(Box<CacheRun>),
 }
 
-impl Running {
+impl LoadState {
     pub fn new(
-        load: &Load,
+        load: &PhaseLoad,
         phase: &Phase,
         extent: Extent,
         stream: &dyn Fn(&str) -> Stream,
-    ) -> Result<Running, Misfit> {
+    ) -> Result<LoadState, Misfit> {
         Ok(match &load.application {
             Application::Lsm(lsm) => {
-                Running::Lsm(Box::new(LsmRun::new(lsm, phase, extent, stream("load"))?))
+                LoadState::Lsm(Box::new(LsmRun::new(lsm, phase, extent, stream("load"))?))
             }
             Application::Cache(cache) => {
-                Running::Cache(Box::new(CacheRun::new(cache, phase, extent, stream)?))
+                LoadState::Cache(Box::new(CacheRun::new(cache, phase, extent, stream)?))
             }
         })
     }
@@ -171,16 +171,16 @@ impl Running {
     /// operation of the application reads or writes.
     pub fn next(&mut self, is_read: impl FnMut() -> bool) -> Option<Transfer> {
         match self {
-            Running::Lsm(lsm) => lsm.next(is_read),
-            Running::Cache(cache) => Some(cache.next(is_read)),
+            LoadState::Lsm(lsm) => lsm.next(is_read),
+            LoadState::Cache(cache) => Some(cache.next(is_read)),
         }
     }
 
     /// Returns why the load ended before its phase, if it did.
     pub fn failure(&self) -> Option<String> {
         let failed = match self {
-            Running::Lsm(lsm) => lsm.has_failed(),
-            Running::Cache(_) => false,
+            LoadState::Lsm(lsm) => lsm.has_failed(),
+            LoadState::Cache(_) => false,
         };
         let (key, message, remedy) = no_space();
         failed.then(|| format!("{message}\n  remedy: {key}: {remedy}"))

@@ -21,7 +21,7 @@ pub(in crate::generate) struct Transfer {
 
 /// The waiting transfers of a load.
 #[derive(Clone, Debug)]
-pub(super) struct Queue {
+pub(super) struct Outbox {
     /// The largest read or write, in sectors.
     largest: u64,
     front: VecDeque<Transfer>,
@@ -33,9 +33,9 @@ pub(super) struct Queue {
     part: usize,
 }
 
-impl Queue {
-    pub fn new(largest: u64) -> Queue {
-        Queue {
+impl Outbox {
+    pub fn new(largest: u64) -> Outbox {
+        Outbox {
             largest,
             front: VecDeque::new(),
             behind: Default::default(),
@@ -103,12 +103,12 @@ mod tests {
     #[test]
     fn the_background_takes_turns_and_trims_last() {
         let transfer = |op, start, sectors| Transfer { op, start, sectors, stream: 0 };
-        let mut queue = Queue::new(8);
+        let mut queue = Outbox::new(8);
         queue.push_behind(transfer(Op::Trim, 900, 4));
         queue.push_behind(transfer(Op::Write, 200, 12));
         queue.push_behind(transfer(Op::Read, 100, 16));
         queue.push(transfer(Op::Write, 0, 10));
-        let starts = |queue: &mut Queue, stalled| {
+        let starts = |queue: &mut Outbox, stalled| {
             std::iter::from_fn(|| queue.pop(stalled).map(|t| (t.start, t.sectors)))
                 .collect::<Vec<_>>()
         };

@@ -359,7 +359,7 @@ fn run(seed: u64) -> LogCounts {
         zones: Zones::new(of_device),
         now: SimTime(0),
         inside: BTreeMap::new(),
-        depth: if seed % 2 == 0 { usize::MAX } else { 6 },
+        depth: if seed.is_multiple_of(2) { usize::MAX } else { 6 },
         landed: Vec::new(),
         entered: Vec::new(),
         random: Stream::new(seed, "host.translation.device"),

@@ -32,8 +32,8 @@ fn occupied(run: &LsmRun) -> Vec<(u64, u64)> {
     let mut runs = [&run.log, &run.full_log].map(|log| log.0.clone()).concat();
     runs.extend(run.levels.files().flat_map(|(_, file)| file.place.0.clone()));
     match &run.work {
-        Some(Work::Flush { file }) => runs.extend(file.place.0.clone()),
-        Some(Work::Compact { outputs, .. }) => {
+        Some(TreeWork::Flush { file }) => runs.extend(file.place.0.clone()),
+        Some(TreeWork::Compact { outputs, .. }) => {
             runs.extend(outputs.iter().flat_map(|file| file.place.0.clone()));
         }
         None => {}
