@@ -304,10 +304,8 @@ fn what_a_store_does_not_survive_is_refused() {
         let failed = lab.run(&workload(100, Some(steps)), &config, 1, &mut (), None);
         assert!(failed.unwrap_err().to_string().contains("host.translation.policy"), "{steps}");
     }
-    let options = RunOptions {
-        cut_power: Some(ftlab::units::Nanos(1_000_000)),
-        ..RunOptions::default()
-    };
+    let options =
+        RunOptions { cut_power: Some(ftlab::units::Nanos(1_000_000)), ..RunOptions::default() };
     let load = LoadSource::workload("mixed-70-30-zipf").unwrap();
     let cut = Experiment::new(load, &options).unwrap();
     let recovering: Vec<&str> = [&ON_ZONES[..], &["ftl.recovery.policy=scan"]].concat();
