@@ -37,6 +37,7 @@ const SOURCES: [&str; 33] = [
     "crates/ftlab/src/stats/health.rs",
     "crates/ftlab/src/stats/parity.rs",
     "crates/ftlab/src/stats/zones.rs",
+    "crates/ftlab/src/stats/placement.rs",
     "crates/ftlab/src/stats/host_translation.rs",
     "crates/ftlab/src/stats/queues.rs",
     "crates/ftlab/src/stats/slc.rs",

@@ -43,15 +43,28 @@ pub const WORD_LINES: Together = &[
     ("ftl.slc_cache.fold_inside", &["on", "off"]),
 ];
 
+/// Flexible data placement, with room for the blocks of its handles.
+const HANDLES: Together = &[
+    ("ftl.streams.policy", &["fdp"]),
+    ("ftl.streams.handles", &["2", "2", "3"]),
+    ("ftl.streams.isolation", &["persistently", "persistently", "initially"]),
+    ("ftl.mapping.policy", &["page", "page", "dftl"]),
+    ("ftl.over_provisioning", &["50%", "100%"]),
+    ("nand.blocks_per_plane", &["16", "24"]),
+    ("ftl.slc_cache.policy", &["none"]),
+    ("cache.policy", &["none", "lru", "prlru", "exlru"]),
+];
+
 /// Combinations that would hardly ever occur by chance: pages are packed only with the right mapping, placement and
 /// buffer, and pages get second parts only with spare capacity and without failures; blocks are padded, reads kept
 /// and holes left only in small buffers; few loads meet a pause or a throttle; a map on flash has several pages only
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
-/// if data ages; parity and superblocks are over groups of dies; completions are coalesced
+/// if data ages; handles have data to keep apart only if it is copied; parity and superblocks are over groups of dies; completions are coalesced
 /// by number and time; word lines are programmed at once with all that else concerns them.
-pub(super) const TOGETHER: [Together; 19] = [
+pub(super) const TOGETHER: [Together; 20] = [
     WORD_LINES,
     SUPERBLOCKS,
+    HANDLES,
     &[
         ("ftl.superblock.policy", &["all", "groups"]),
         ("ftl.superblock.dies", &["2", "3"]),

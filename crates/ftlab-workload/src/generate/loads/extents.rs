@@ -4,15 +4,15 @@
 use std::collections::BTreeMap;
 
 /// A run of consecutive sectors: start and length.
-pub(super) type Piece = (u64, u64);
+pub(super) type Stretch = (u64, u64);
 
 /// The extents of a file, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Extents(pub Vec<Piece>);
+pub(super) struct Extents(pub Vec<Stretch>);
 
 impl Extents {
     /// Returns the places of `sectors` sectors from `offset` of the file.
-    pub fn part(&self, offset: u64, sectors: u64) -> impl Iterator<Item = Piece> + '_ {
+    pub fn part(&self, offset: u64, sectors: u64) -> impl Iterator<Item = Stretch> + '_ {
         let end = offset + sectors;
         let mut at = 0;
         self.0.iter().filter_map(move |&(start, length)| {

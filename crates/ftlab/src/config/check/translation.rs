@@ -1,7 +1,7 @@
 //! The requirements of translation by the host.
 
 use super::Checker;
-use crate::config::resolve::{host_translation, zones};
+use crate::config::resolve::{ShapeCounts, host_translation, shape, volume, zones};
 use crate::host::translation::{HostTranslation, LogRules};
 use crate::host::zones::ZonePolicy;
 use crate::options::value::Value;
@@ -30,6 +30,11 @@ impl Checker<'_, '_> {
             let remedy = "set host.zones.conventional to 0".to_owned();
             let paths = ["host.zones.conventional", POLICY];
             return self.fail(&paths, message.to_owned(), remedy);
+        }
+        if shape(self.options).mapping_unit.0 == 0
+            || ShapeCounts::of(&volume(self.options)).is_none()
+        {
+            return; // Reported with the pages.
         }
         if self.blocks_fit()
             && let Some(rules) = host_translation(self.options)
