@@ -28,7 +28,7 @@ const REPRODUCTION: &str = "result.json of a reproduction";
 /// The type whose fields are the sections of a report.
 const REPORT: &str = "Report";
 /// The files with the types. If two types share a name, the first one counts.
-const SOURCES: [&str; 33] = [
+const SOURCES: [&str; 34] = [
     "crates/ftlab-lab/src/result/document.rs",
     "crates/ftlab-lab/src/power_cuts/report.rs",
     "crates/ftlab/src/stats/report.rs",
