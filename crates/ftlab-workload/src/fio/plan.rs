@@ -188,13 +188,16 @@ impl JobFile {
             if size == 0 || holds > size || wrong_size {
                 let message = match wrong_size {
                     true => format!("the zones of the device have {}", Bytes(size * SECTOR_BYTES)),
+                    false if zones.is_none() && options.size == 0 => {
+                        "the device has no zones, and the job names no size of zones".to_owned()
+                    }
                     false => "zones need a size, of at least their capacity".to_owned(),
                 };
                 layout.wrong(
                     job,
                     "zonesize",
                     message,
-                    "leave it out, or write the size of the zones",
+                    "write the size of the zones; a device with zones (host.zones.policy = \"zns\") brings its own",
                 );
                 continue;
             }

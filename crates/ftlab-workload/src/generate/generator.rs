@@ -268,8 +268,15 @@ impl PhaseRun {
         let ops = &mut self.ops;
         let Transfer { op, start, sectors, stream } =
             self.load.as_mut()?.next(|| ops.draw() == Op::Read)?;
-        let sectors = sectors.min(self.sectors_left);
-        self.sectors_left -= sectors;
+        let sectors = match op {
+            // A file is deallocated as a whole, which moves no bytes.
+            Op::Trim => sectors,
+            _ => {
+                let sectors = sectors.min(self.sectors_left);
+                self.sectors_left -= sectors;
+                sectors
+            }
+        };
         let sectors = u32::try_from(sectors).expect("requests are limited");
         let fua = op == Op::Write && self.forced.draw();
         Some(Arrival { at, op, lba: Lba(start), sectors, stream: self.first_stream + stream, fua })

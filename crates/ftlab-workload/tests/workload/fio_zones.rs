@@ -164,6 +164,6 @@ fn what_does_not_fit_is_an_error() {
     }
     // A conventional device needs to be told.
     let plan = parse("[a];rw=write;bs=4k").plan(1 << 20, 1);
-    assert!(plan.err().expect("no size").to_string().contains("zones need a size"));
+    assert!(plan.err().expect("no size").to_string().contains("names no size of zones"));
     assert!(parse("[a];rw=write;bs=4k;zonesize=1m").plan(1 << 20, 1).is_ok());
 }

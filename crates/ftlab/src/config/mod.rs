@@ -242,14 +242,15 @@ fn adjust_to_zones(options: &mut Options, reader: &mut LayerReader<'_>) {
     }
     const WHY: ValueOrigin = ValueOrigin::Adjusted("zones have blocks of their own");
     const STREAMS: &str = "ftl.streams.policy";
-    if !reader.set_by_hand(STREAMS) {
+    if !options.ftl.streams.policy.is_zoned() && !reader.set_by_hand(STREAMS) {
         options.ftl.streams.policy = StreamsChoice::zoned_as_usual();
         reader.origins.insert(STREAMS, WHY);
         reader.origins.insert("ftl.streams.zone_streams", WHY);
     }
     const PLACEMENT: &str = "ftl.placement.policy";
     let has_superblocks = options.ftl.superblock.policy != SuperblockPolicy::None;
-    if !has_superblocks && !reader.set_by_hand(PLACEMENT) {
+    let lies_apart = has_superblocks || options.ftl.placement.policy.zoned().is_some();
+    if !lies_apart && !reader.set_by_hand(PLACEMENT) {
         options.ftl.placement.policy = PlacementChoice::zoned_as_usual();
         reader.origins.insert(PLACEMENT, WHY);
         const OPTIONS: [&str; 3] =

@@ -1,6 +1,7 @@
 //! Flexible data placement, as the host sees it: its handles, what their reclaim units still take, and the log of events.
 
 use crate::device::{Contents, Device};
+use crate::engine::skills;
 use crate::ftl::handles;
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::streams::fdp::Fdp;
@@ -12,7 +13,7 @@ use crate::units::{Bytes, Lpn, SECTOR_BYTES};
 pub struct HandleStatus {
     /// What its open reclaim units still take (NVMe: reclaim unit available media writes). Zero before the next write opens one.
     pub available: Bytes,
-    /// What the host has written to it since the device was new.
+    /// What the host has written to it since the device was made, loaded or powered up.
     pub written: Bytes,
 }
 
@@ -65,6 +66,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             return Err(UnknownHandle);
         }
         handles::update(handle, &mut self.base.kernel.ftl);
+        // What was closed may be collected.
+        self.base.relieve::<{ skills::ALL }>();
         Ok(())
     }
 }

@@ -236,7 +236,8 @@ fn zone_errors(report: &Report) -> Option<String> {
     (errors > 0).then(|| {
         format!(
             "{errors} commands failed because of the state of a zone, and count nowhere else. A load for zones writes each at \
-             its write pointer, and resets it before it is written again: see docs/zones.md."
+             its write pointer, and resets it before it is written again: see docs/zones.md. For any other load, set \
+             host.translation.policy to \"log\"."
         )
     })
 }

@@ -77,3 +77,25 @@ fn bits_per_cell_matter_only_behind_an_slc_cache() {
         "ftl.slc_cache.blocks=2",
     ]));
 }
+
+/// The config in an image says how zones lie; nothing is set to what is usual when it is read.
+#[test]
+fn zones_come_back_as_they_lay() {
+    let sets = [
+        "host.zones.policy=zns",
+        "ftl.over_provisioning=200%",
+        "ftl.streams.zone_streams=2",
+        "ftl.placement.policy=zoned",
+        "ftl.placement.zone_dies=1",
+        "ftl.placement.zone_blocks=2",
+    ];
+    let sets = sets.iter().enumerate().map(|(at, set)| Layer::set(at + 1, set));
+    let mut layers = vec![Layer::preset("tiny")];
+    layers.push(Layer::set(0, "ftl.streams.policy=zoned"));
+    layers.extend(sets);
+    let config = Config::load(&layers).unwrap_or_else(|error| panic!("{error}"));
+    let again = Config::load(&[Layer::saved("image", &config.canonical())])
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(again.canonical(), config.canonical());
+    assert_eq!(again.zones(), config.zones());
+}

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use ftlab::config::Config;
 use ftlab::host::Host;
 use ftlab::nand::{Fault, FaultSpot, StripeLayout};
-use ftlab::units::{DieId, Lpn, Ppn, SimTime};
+use ftlab::units::{DieId, Lba, Lpn, Ppn, SimTime};
 
 use super::Bench;
 use crate::stripes::{Left, Loss};
@@ -78,7 +78,11 @@ impl Bench {
         }
         let lost = (0..).zip(found).filter(|(_, version)| version.is_none());
         for (sector, _) in lost {
-            let page = Lpn::new((sector / self.per_page) as u32);
+            let inside = match self.device.zones() {
+                Some(zones) => zones.without_gaps(Lba(sector)).0,
+                None => sector,
+            };
+            let page = Lpn::new((inside / self.per_page) as u32);
             let parts = ftl.fragments(page);
             let versions = self.device.contents().read_parts(page, parts);
             let is_gone = parts.iter().flatten().any(|part| self.is_gone(part.at));

@@ -13,7 +13,7 @@
 //! Departures: all entries have one size and are not compressed, and files have no index blocks.
 //! The outputs of a compaction are equally large, where RocksDB fills each file in turn. The lowest
 //! level that is too large is compacted first, where RocksDB takes the one that is fullest for its
-//! size. Lookups do not search memtables, and filters answer exactly. File space is given first-fit.
+//! size. Lookups do not search memtables, and filters answer exactly. File space is given first-fit, and again as soon as its deallocation is sent.
 
 use ftlab::engine::Stream;
 use ftlab::host::Op;

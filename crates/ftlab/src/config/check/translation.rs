@@ -86,6 +86,11 @@ impl Checker<'_, '_> {
         let apart = u64::from(rules.zones_apart().max(rules.clean_below + rules.classes()));
         let (zone, count) = (u64::from(rules.zone_blocks), u64::from(rules.zones));
         let all = zone * count;
+        if all >= u64::from(u32::MAX) {
+            let message =
+                format!("the zones hold {all} blocks, more than a map of 32 bits can tell apart");
+            return self.fail(&[BLOCK], message, "set it to a larger size".to_owned());
+        }
         if rules.blocks > 0 && u64::from(rules.blocks) + apart * zone <= all {
             return;
         }

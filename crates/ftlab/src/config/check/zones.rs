@@ -116,9 +116,13 @@ impl Checker<'_, '_> {
                 capacity.print(),
                 shape.conventional
             );
-            let remedy = "make zones smaller (fewer ftl.placement.zone_dies), or the device larger";
+            let remedy = match shape.count.checked_sub(1) {
+                Some(most) => format!("set host.zones.conventional to {most} or less"),
+                None => "make zones smaller (fewer ftl.placement.zone_dies), or the device larger"
+                    .to_owned(),
+            };
             paths.insert(1, "host.zones.conventional");
-            return self.fail(&paths, message, remedy.to_owned());
+            return self.fail(&paths, message, remedy);
         }
         if options.window.is_some_and(|window| 2 * window.0 > capacity.0) {
             let message = format!("a zone has {}, less than two such areas", capacity.print());

@@ -145,7 +145,7 @@ impl HostTranslationOptions {
         let all = u128::from(zone_blocks) * u128::from(zones.count);
         let whole = u128::from(Ratio::ONE.ppm);
         let blocks = all * whole / (whole + u128::from(self.spare.ppm));
-        // Checked: a device has fewer sectors than that, and an append holds at least a block.
+        // Checked: the places of all zones have 32 bits, and an append holds at least a block.
         let narrow = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
         LogRules {
             block_sectors: narrow(block_sectors),

@@ -138,7 +138,11 @@ impl<D: Host> LogStore<'_, D> {
     pub(super) fn old_read_done(&mut self, id: HostJobId, zone: u32, done: &Completion) {
         self.read_ended(zone);
         if self.is_last_part(id, done) {
-            self.append_or_wait(id);
+            match self.jobs[id].outcome {
+                Outcome::Done => self.append_or_wait(id),
+                // What can't be read must not be written as if it could.
+                _ => self.write_done(id),
+            }
         }
     }
 

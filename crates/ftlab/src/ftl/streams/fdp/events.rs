@@ -51,7 +51,7 @@ counters! {
     pub struct PlacementCounts {
         /// Sectors that the host wrote, by handle.
         sectors: [u64; MOST_HANDLES], unit "sectors";
-        /// Pages that collection moved out of reclaim units.
+        /// Pages of reclaim units that were valid when their collection began.
         moved_pages: u64, unit "pages", at "placement/moved_pages";
         /// Units that the host left before they were full.
         not_fully_written: u64, unit "events", at "placement/not_fully_written";

@@ -7,7 +7,7 @@
 //! Data of initially isolated handles may meet when it is copied; that of persistently isolated handles stays apart.
 //!
 //! Source: NVM Express TP4146a (Flexible Data Placement), now NVMe base specification 2.1, section 8.1.10. Departures: one reclaim
-//! group and one endurance group; a unit has no time limit; events carry no time.
+//! group and one endurance group; a unit has no time limit; events carry no time, and those of the host and of the device share a log.
 
 mod events;
 
@@ -111,7 +111,7 @@ impl Fdp {
         self.isolation
     }
 
-    /// What was counted since the device was new.
+    /// What was counted since the device was made, loaded or powered up.
     #[must_use]
     pub fn placement_counts(&self) -> &PlacementCounts {
         &self.log.counts
@@ -122,7 +122,7 @@ impl Fdp {
         self.log.events()
     }
 
-    /// The writes of each host stream carry this placement identifier from now on, those of further streams none.
+    /// The writes of each host stream carry this placement identifier from now on, those of further streams none. Images don't keep it.
     pub(in crate::ftl) fn identify_streams(&mut self, identifiers: &[u8]) {
         self.identifiers = Some(identifiers.to_vec());
     }
