@@ -7,7 +7,6 @@ use crate::device::{Contents, Device};
 use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::service::Signals;
-use crate::ftl::streams::StreamsPolicy;
 use crate::scheduler::Probe;
 
 impl<P: Probe, C: Contents> Device<P, C> {
@@ -55,7 +54,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.desk.front.is_some(),
             self.base.direct.is_some(),
             self.base.zones.is_some(),
-            self.base.kernel.ftl.streams().hears_of_requests(),
             self.base.reads.cache.is_on(),
             self.base.buffer.rules.keeps_reads,
             self.base.buffer.keeps_versions(),

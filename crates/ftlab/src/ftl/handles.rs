@@ -31,7 +31,5 @@ impl Ftl {
 fn open_units(handle: u8, ftl: &Ftl) -> impl Iterator<Item = (BlockId, u32)> {
     let whole = ftl.geometry.units_per_block();
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
-    let open = planes.flat_map(|plane| ftl.space.planes[plane.at()].open_blocks());
-    open.filter(move |&(stream, _, next)| stream == WriteStream::new(handle) && next < whole)
-        .map(|(_, block, next)| (block, next))
+    ftl.space.open_of(WriteStream::new(handle), planes, whole)
 }

@@ -355,6 +355,7 @@ impl Ftl {
             self.health.read_only,
             !self.health.failed.is_empty(),
             self.policies.streams.hears_of_copies(),
+            self.policies.streams.hears_of_requests(),
         ];
         skills::those(&[
             (self.geometry.units_per_page() > 1, skills::UNITS),

@@ -4,8 +4,9 @@
 use super::gc::{Thresholds, Triggers};
 use super::placement::Writable;
 use super::plane::Plane;
+use super::streams::WriteStream;
 use super::wear::FreeBlockOrder;
-use crate::units::PlaneId;
+use crate::units::{BlockId, PlaneId};
 
 /// The free space of a device.
 #[derive(Clone, Debug)]
@@ -34,6 +35,18 @@ impl Space {
         self.thresholds = self.thresholds.raised_by(blocks);
         self.triggers = self.triggers.raised_by(blocks);
         self.kept_back += blocks;
+    }
+
+    /// The open blocks of a stream on these planes that have room, with the next unit of each.
+    pub fn open_of(
+        &self,
+        stream: WriteStream,
+        planes: impl Iterator<Item = PlaneId>,
+        whole: u32,
+    ) -> impl Iterator<Item = (BlockId, u32)> {
+        let open = planes.flat_map(|plane| self.planes[plane.at()].open_blocks());
+        open.filter(move |&(of, _, next)| of == stream && next < whole)
+            .map(|(_, block, next)| (block, next))
     }
 
     /// A block of a plane has become a candidate for collection, or a candidate has lost a page.

@@ -34,8 +34,6 @@ fn left_open(first: Lpn, stream: WriteStream, ftl: &Ftl) -> Vec<BlockId> {
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
     let own = planes.filter(|&plane| pools.contains(&placement.pool_of(plane)));
     let whole = ftl.geometry.units_per_block();
-    let open = own.flat_map(|plane| ftl.space.planes[plane.at()].open_blocks());
-    open.filter(|&(of, _, next)| of == stream && next > 0 && next < whole)
-        .map(|(_, block, _)| block)
-        .collect()
+    let open = ftl.space.open_of(stream, own, whole);
+    open.filter(|&(_, next)| next > 0).map(|(block, _)| block).collect()
 }
