@@ -251,6 +251,25 @@ fn write_pointers_survive_power_cuts() {
     }
 }
 
+/// A reset is on its way while writes to its zone wait, for room in the buffer or for the version before of their page.
+#[test]
+fn no_write_comes_in_behind_a_reset() {
+    for buffer in ["none", "lru"] {
+        let spec = spec().buffered(buffer, 2);
+        let spec = if buffer == "none" { spec.without(|at| at == "cache.capacity") } else { spec };
+        let mut device = assemble(spec.setup().checking());
+        let parts = (0..40).map(|part| request(Op::Write, part * 3, 3, 0));
+        let reset = of_zone(Op::ZoneReset, 0, &device);
+        let done = closed_loop(&mut device, 64, parts.chain([reset]).collect::<Vec<_>>());
+        assert_eq!(done.len(), 41);
+        assert!(done.iter().all(|done| done.outcome == Outcome::Done), "{done:?}");
+        assert_eq!((state(0, &device), write_pointer(0, &device)), (ZoneState::Empty, 0));
+        let there = (0..16).filter(|&page| device.ftl().look_up(Lpn::new(page)).is_some());
+        assert_eq!(there.count(), 0, "{buffer}");
+        assert_eq!(device.audit(), Ok(()));
+    }
+}
+
 /// Blocks with data of several zones in the streams of zones. What was open at a cut is emptied into blocks of copies; after the next
 /// cut these count as written in the stream of conventional zones, of which there are none.
 fn shared_blocks(device: &Device) -> usize {

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
+use std::ops::Range;
 
 use super::pages::Space;
 use super::{Buffer, Page, SlotId, Waiter, WaiterId};
@@ -103,6 +104,19 @@ impl EntryQueue {
             self.behind.remove(&page);
         }
         next
+    }
+
+    /// Takes all writes to some pages, in the order in which they came.
+    pub fn take_all(&mut self, pages: &Range<Lpn>) -> Vec<WaitingPage> {
+        let is_one = |waiting: &WaitingPage| pages.contains(&waiting.span.page);
+        let mut taken: Vec<WaitingPage> = self.waiting.iter().copied().filter(is_one).collect();
+        self.wanted -= taken.iter().map(|waiting| self.wants(waiting)).sum::<u32>();
+        self.waiting.retain(|waiting| !is_one(waiting));
+        let mut behind: Vec<Lpn> =
+            self.behind.keys().copied().filter(|page| pages.contains(page)).collect();
+        behind.sort_unstable();
+        taken.extend(behind.into_iter().filter_map(|page| self.behind.remove(&page)).flatten());
+        taken
     }
 
     /// Notes that data that was read found no room, so the next eviction takes place.

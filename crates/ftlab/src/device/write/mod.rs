@@ -116,7 +116,11 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         if request.op == Op::ZoneReset {
-            return zones::reset(request, on).iter().for_each(|trim| self.submit_trim(trim, on));
+            for trim in zones::reset(request, on) {
+                zones::end_waiting(&trim, self, on);
+                self.submit_trim(&trim, on);
+            }
+            return;
         }
         let whole = on.kernel.ftl.full_page();
         for span in Pages::new(request.lba, request.sectors, on.sectors_per_page) {

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::device::Contents;
 use crate::device::base::Base;
-use crate::device::write::{Writes, start};
+use crate::device::write::{Writes, end_of_life, start};
 use crate::engine::skills;
 use crate::ftl::{Ftl, zones as in_ftl};
 use crate::host::zones::{ZoneChange, ZoneError, Zones};
@@ -110,6 +110,23 @@ pub(in crate::device) fn reset(
         ..*request
     });
     trims.collect()
+}
+
+/// Ends the writes to an emptied zone that still wait for the buffer: they were admitted before the reset took effect, so their
+/// data goes with the rest. It must not come in behind the reset.
+pub(in crate::device) fn end_waiting(
+    emptied: &Request,
+    writes: &mut Writes,
+    on: &mut Base<impl Probe, impl Contents>,
+) {
+    let page = |sector: u64| Lpn::new((sector / u64::from(on.sectors_per_page)) as u32);
+    let pages = page(emptied.lba.0)..page(emptied.lba.0 + u64::from(emptied.sectors));
+    for waiting in on.buffer.queue.take_all(&pages) {
+        if on.desk.intake.settle(waiting.request) {
+            end_of_life::account_waiting(&waiting, writes, on);
+            on.finish_from_buffer(waiting.request);
+        }
+    }
 }
 
 /// Tells the FTL which zones begin and end.
