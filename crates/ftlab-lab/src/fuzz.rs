@@ -9,11 +9,13 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{DeviceSetup, Tables, assemble};
 use ftlab::image::Resume;
 use ftlab::saved::{Image, differences, file};
+use ftlab_workload::trace;
 use tempfile::TempDir;
 
 use crate::experiment::{Preparation, RunOptions};
 use crate::failure::Failure;
 use crate::image::{self, OpenedImage};
+use crate::load::set_reading;
 use crate::result::{COMPARISON, MARK, MOMENTS, VARIANTS};
 use crate::saved::{self, DeviceState};
 use crate::{compare, device, reproduce, sweep, timeline};
@@ -178,11 +180,12 @@ pub fn sweep(bytes: &[u8]) {
     sweep::fuzz::file(&String::from_utf8_lossy(bytes));
 }
 
-/// Reads lines as options of a run, steps of a preparation, variants and settings.
+/// Reads lines as options of a run and of reading traces, steps of a preparation, variants and settings.
 pub fn arguments(bytes: &[u8]) {
     let text = String::from_utf8_lossy(bytes);
     let words: Vec<String> = text.lines().take(MOST_WORDS).map(str::to_owned).collect();
     let mut options = RunOptions::default();
+    let mut reading = trace::Options::default();
     for word in &words {
         let (name, value) = word.split_once('=').unwrap_or((word, ""));
         if let Err(why) = options.set(name.trim_start_matches('-'), value) {
@@ -195,6 +198,11 @@ pub fn arguments(bytes: &[u8]) {
             Preparation::of(None, Some(&word.replace(['/', '\\'], "_")), false, None)
         {
             check(&failure);
+        }
+        for name in ["columns", "op"] {
+            if let Err(why) = set_reading(&mut reading, name, word) {
+                assert!(!why.is_empty());
+            }
         }
         if let Err(failure) = compare::read_choices(word) {
             check(&failure);

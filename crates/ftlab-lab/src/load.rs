@@ -10,8 +10,8 @@ use ftlab_workload::fio::{JobFile, Surroundings};
 use ftlab_workload::generate::{PRESETS, Workload, preset};
 use ftlab_workload::replay::SourceError;
 use ftlab_workload::trace::{
-    self, BlkEvent, Digest, Facts, Format, Late, Location, Record, SpaceUnit, TimeUnit, Trace,
-    TraceError,
+    self, BlkEvent, ColumnPlan, Digest, Facts, Format, Late, Location, OpWords, Record, SpaceUnit,
+    TimeUnit, Trace, TraceError,
 };
 
 use crate::failure::Failure;
@@ -221,11 +221,13 @@ pub fn short_name(name: &str) -> String {
 }
 
 /// The names of the options that [`set_reading`] knows.
-pub const READING_NAMES: [&str; 10] = [
+pub const READING_NAMES: [&str; 12] = [
     "format",
     "time_unit",
     "address_unit",
     "size_unit",
+    "columns",
+    "op",
     "invert_ops",
     "blkparse_event",
     "skip_malformed",
@@ -245,6 +247,8 @@ pub fn set_reading(options: &mut trace::Options, name: &str, text: &str) -> Resu
         "time_unit" => options.time_unit = Some(parse_time_unit(text)?),
         "address_unit" => options.address_unit = Some(parse_space_unit(text)?),
         "size_unit" => options.size_unit = Some(parse_space_unit(text)?),
+        "columns" => options.columns = parse_columns(text)?,
+        "op" => options.op_words.add(text)?,
         "invert_ops" => options.invert_ops = switch()?,
         "blkparse_event" => options.blkparse_event = Some(parse_blkparse_event(text)?),
         "skip_malformed" => options.skip_malformed = switch()?,
@@ -288,6 +292,23 @@ pub fn parse_time_unit(name: &str) -> Result<TimeUnit, String> {
 /// There is none of this name.
 pub fn parse_space_unit(name: &str) -> Result<SpaceUnit, String> {
     choice(SpaceUnit::named(name), &SpaceUnit::ALL.map(|(name, _)| name))
+}
+
+/// Parses which column of a table is what.
+///
+/// # Errors
+/// It names an unknown part or unit, or lacks a part.
+pub fn parse_columns(text: &str) -> Result<ColumnPlan, String> {
+    ColumnPlan::parse(text)
+}
+
+/// Parses what words of operations mean.
+///
+/// # Errors
+/// It names an unknown operation.
+pub fn parse_op_words(text: &str) -> Result<OpWords, String> {
+    let mut words = OpWords::default();
+    words.add(text).map(|()| words)
 }
 
 /// Parses which events of blkparse output are the requests.

@@ -2,9 +2,12 @@
 
 use clap::Args;
 use ftlab_lab::load::{
-    parse_blkparse_event, parse_format, parse_late, parse_space_unit, parse_time_unit,
+    parse_blkparse_event, parse_columns, parse_format, parse_late, parse_op_words,
+    parse_space_unit, parse_time_unit,
 };
-use ftlab_workload::trace::{self, BlkEvent, Format, Late, SpaceUnit, TimeUnit};
+use ftlab_workload::trace::{
+    self, BlkEvent, ColumnPlan, Format, Late, OpWords, SpaceUnit, TimeUnit,
+};
 
 use crate::failure::Failure;
 
@@ -23,6 +26,13 @@ pub struct ReadingArgs {
     /// The unit of sizes: byte, sector (512 bytes) or 4k.
     #[arg(long, value_name = "UNIT", value_parser = parse_space_unit)]
     pub size_unit: Option<SpaceUnit>,
+    /// Read a table: which column is what, by name or number, with units, such as
+    /// time=ts:us,op=3,offset=lba:512,size=4KiB.
+    #[arg(long, value_name = "PART=COLUMN,...", value_parser = parse_columns)]
+    pub columns: Option<ColumnPlan>,
+    /// What the words of operations in a table mean, such as 0=read,1=write.
+    #[arg(long = "op", value_name = "WORD=OP,...", value_parser = parse_op_words, requires = "columns")]
+    pub op_words: Option<OpWords>,
     /// Swap reads and writes, for files with the flag inverted.
     #[arg(long)]
     pub invert_ops: bool,
@@ -70,6 +80,8 @@ impl ReadingArgs {
             time_unit,
             address_unit,
             size_unit,
+            columns,
+            op_words,
             invert_ops,
             blkparse_event,
             skip_malformed,
@@ -82,6 +94,8 @@ impl ReadingArgs {
             ("--time-unit", time_unit.is_some()),
             ("--address-unit", address_unit.is_some()),
             ("--size-unit", size_unit.is_some()),
+            ("--columns", columns.is_some()),
+            ("--op", op_words.is_some()),
             ("--invert-ops", *invert_ops),
             ("--blkparse-event", blkparse_event.is_some()),
             ("--skip-malformed", *skip_malformed),
@@ -100,6 +114,8 @@ impl ReadingArgs {
             time_unit: self.time_unit,
             address_unit: self.address_unit,
             size_unit: self.size_unit,
+            columns: self.columns.clone().unwrap_or_default(),
+            op_words: self.op_words.clone().unwrap_or_default(),
             invert_ops: self.invert_ops,
             blkparse_event: self.blkparse_event,
             skip_malformed: self.skip_malformed,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::digest::Digest;
 use super::error::{ErrorKind, TraceError};
-use super::format::{Codec, Format, LineWriter};
+use super::format::{Codec, FORMATS, Format, LineWriter};
 use super::formats::parquet_writer::ParquetWriter;
 use super::input::Compression;
 use super::reader::Trace;
@@ -165,6 +165,15 @@ pub fn convert(
 }
 
 #[cold]
+fn only_read(name: &str, format: &Format) -> TraceError {
+    let written: Vec<_> =
+        FORMATS.iter().filter(|format| format.is_written()).map(|format| format.name).collect();
+    let problem = format!("traces are read, but not written in the format {}", format.name);
+    let remedy = format!("choose one of {}", written.join(", "));
+    TraceError::new(ErrorKind::Unsupported, name, problem, remedy)
+}
+
+#[cold]
 fn unsupported(name: &str, format: &Format, what: &str) -> TraceError {
     let problem =
         format!("the trace contains {what}, which the format {} can't express", format.name);
@@ -227,7 +236,8 @@ impl ConvertTarget {
     ) -> Result<ConvertTarget, TraceError> {
         let compression = Compression::of_name(path);
         match &format.codec {
-            Codec::Text { writer, .. } => {
+            Codec::Text { writer: None, .. } | Codec::Binary { .. } => Err(only_read(name, format)),
+            Codec::Text { writer: Some(writer), .. } => {
                 let (mut encode, mut buffer) = (writer(), Vec::with_capacity(2 * PIECE));
                 encode.begin(&mut buffer);
                 let out = Packed::new(compression, file)

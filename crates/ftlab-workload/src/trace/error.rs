@@ -63,6 +63,15 @@ pub(crate) struct Bad {
 }
 
 impl Bad {
+    /// Creates the error for a record of bytes.
+    #[cold]
+    pub fn of_record(self, file: &str, number: u64) -> TraceError {
+        let remedy = self.remedy.unwrap_or_else(|| {
+            "the file is damaged, or of another format: name that with `format`".to_owned()
+        });
+        TraceError::new(self.kind, file, self.problem, remedy).at(TracePosition::row(number))
+    }
+
     /// Creates the error for a malformed field.
     #[cold]
     pub fn field(field: Range<usize>, problem: impl Into<String>) -> Bad {
@@ -132,6 +141,12 @@ impl TracePosition {
         let start = lossy(&content[..from]).len();
         let field = start..start + lossy(&content[from..to]).len();
         TracePosition { line, text: lossy(content), field }
+    }
+
+    /// Creates the place of a record of bytes, or of a row of a table.
+    #[cold]
+    pub(crate) fn row(number: u64) -> TracePosition {
+        TracePosition { line: number, text: String::new(), field: 0..0 }
     }
 
     /// Returns the line or row with its number.

@@ -29,6 +29,16 @@ impl<'a, const SEP: u8> Fields<'a, SEP> {
         Fields { line, at: 0, from: 0, decimal: false }
     }
 
+    /// Returns the range of the field with this index in a line.
+    #[cold]
+    pub fn nth(line: &'a [u8], index: usize) -> Range<usize> {
+        let mut fields = Self::new(line);
+        for _ in 0..=index {
+            fields.text();
+        }
+        fields.last()
+    }
+
     /// Whether the last time taken had a decimal point.
     pub fn was_decimal(&self) -> bool {
         self.decimal

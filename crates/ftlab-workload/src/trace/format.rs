@@ -3,16 +3,21 @@
 //! A text format is one file in `formats/` with a [`LineFormat`] and a `FORMAT`, and one line in
 //! [`FORMATS`].
 
+use std::ops::Range;
+
 use ftlab::host::Op;
 use ftlab::options::text::nearest;
 use ftlab::units::{Lba, Nanos, SimTime};
 
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
+use super::fields::{BLANKS, Fields};
 use super::formats;
+use super::gate::RecordPart;
 use super::input::Lines;
 use super::options::Options;
 use super::record::Record;
-use super::source::{LineSource, RecordSource};
+use super::source::{BinarySource, LineSource, RecordSource};
+use super::suggest;
 use super::units::Units;
 
 /// A trace format.
@@ -39,7 +44,7 @@ impl Format {
     /// The requests of a block device that it can't express, in words: flushes, trims, writes with FUA.
     #[must_use]
     pub fn lacks(&self) -> Vec<&'static str> {
-        let Codec::Text { writer, .. } = &self.codec else { return Vec::new() };
+        let Codec::Text { writer: Some(writer), .. } = &self.codec else { return Vec::new() };
         let mut writer = writer();
         let records = [(Op::Flush, 0, false), (Op::Trim, 8, false), (Op::Write, 8, true)];
         let refused = records.into_iter().filter_map(|(op, sectors, fua)| {
@@ -47,6 +52,16 @@ impl Format {
             writer.record(&record, &mut Vec::new()).err()
         });
         refused.collect()
+    }
+
+    /// Whether traces can be written in it, too.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        match &self.codec {
+            Codec::Text { writer, .. } => writer.is_some(),
+            Codec::Binary { .. } => false,
+            Codec::Parquet => true,
+        }
     }
 }
 
@@ -57,13 +72,20 @@ pub(crate) enum Codec {
         /// Counts how many of these lines are requests of this format, and how many violate it.
         fit: fn(&'static Format, &[u8], &Options) -> Fit,
         open: OpenLines,
-        writer: fn() -> Box<dyn LineWriter>,
+        /// None if it is only read.
+        writer: Option<fn() -> Box<dyn LineWriter>>,
+    },
+    /// Records of bytes, which are only read.
+    Binary {
+        /// Whether a file that begins so is of this format.
+        begins: fn(&[u8]) -> bool,
+        open: OpenLines,
     },
     /// Parquet.
     Parquet,
 }
 
-/// Creates a reader of lines of a known format.
+/// Creates a reader of a file of a known format.
 pub(crate) type OpenLines =
     fn(Lines, &'static Format, &Options) -> Result<Box<dyn RecordSource>, TraceError>;
 
@@ -87,6 +109,19 @@ pub static FORMATS: &[&Format] = &[
     &formats::alibaba::FORMAT,
     &formats::tencent::FORMAT,
     &formats::systor::FORMAT,
+    &formats::fiu::FORMAT,
+    &formats::disksim_validate::FORMAT,
+    &formats::disksim::OUTTRACE,
+    &formats::wpa::FORMAT,
+    &formats::xperf::FORMAT,
+    &formats::diskmon::FORMAT,
+    &formats::biosnoop::FORMAT,
+    &formats::ftrace::FORMAT,
+    &formats::blktrace::FORMAT,
+    &formats::vscsi::FORMAT,
+    &formats::hp_srt::FORMAT,
+    &formats::oracle_general::FORMAT,
+    &formats::csv::FORMAT,
     &formats::parquet::FORMAT,
 ];
 
@@ -125,10 +160,49 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
     /// format but is not a request.
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad>;
 
+    /// Returns the place in a line of a part of its request.
+    #[cold]
+    fn place(line: &[u8], part: RecordPart) -> Range<usize> {
+        let index = match part {
+            RecordPart::Time => Self::COLUMNS.time,
+            RecordPart::Address => Self::COLUMNS.address,
+            RecordPart::Size => Self::COLUMNS.size,
+        };
+        // The separator is a constant of the type, which a const argument may not name.
+        match Self::SEPARATOR == BLANKS {
+            true => Fields::<BLANKS>::nth(line, index),
+            false => Fields::<b','>::nth(line, index),
+        }
+    }
+
     /// Returns the reader's assumptions and observations so far.
     fn remarks(&self) -> Remarks {
         Remarks::default()
     }
+}
+
+/// Reads records of bytes of one format.
+pub(crate) trait BinaryFormat: Send + Sized + 'static {
+    /// The longest record, in bytes.
+    const LONGEST: usize;
+
+    /// Creates a reader of a file that begins so; the error says what it lacks.
+    fn new(units: Units, options: &Options, start: &[u8]) -> Result<Self, Bad>;
+
+    /// Takes the next record from the bytes ahead, of which there are [`LONGEST`](Self::LONGEST) unless the file ends.
+    /// None if the file ends within the record.
+    fn record(&mut self, ahead: &[u8]) -> Result<Option<Taken>, Bad>;
+
+    /// Returns the reader's assumptions and observations so far.
+    fn remarks(&self) -> Remarks;
+}
+
+/// What was taken from a file of records of bytes.
+pub(crate) struct Taken {
+    /// How many bytes.
+    pub length: usize,
+    /// The request, with its time as in the file; none if the record is something else.
+    pub request: Option<Record>,
 }
 
 /// The indices of columns in a line.
@@ -171,6 +245,8 @@ pub(crate) struct Fit {
     pub first_broken: Option<(u64, Bad)>,
 }
 
+/// How many bytes at its beginning a reader of records of bytes sees.
+const SAMPLE_BYTES: usize = 64 << 10;
 /// How many lines detection reads; blkparse output starts with events that are not requests.
 pub(crate) const SAMPLE_LINES: usize = 256;
 
@@ -210,6 +286,26 @@ pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options
 /// Whether a first line contains column names: it starts with a letter, as no request does.
 pub(crate) fn is_header(line: &[u8]) -> bool {
     line.first().is_some_and(u8::is_ascii_alphabetic)
+}
+
+/// The binary format of a file that begins so.
+pub(crate) fn detect_binary(start: &[u8]) -> Option<&'static Format> {
+    FORMATS.iter().copied().find(|format| match &format.codec {
+        Codec::Binary { begins, .. } => begins(start),
+        _ => false,
+    })
+}
+
+/// Opens records of bytes in the format `F`.
+pub(crate) fn open_binary<F: BinaryFormat>(
+    mut lines: Lines,
+    format: &'static Format,
+    options: &Options,
+) -> Result<Box<dyn RecordSource>, TraceError> {
+    let name = lines.name().to_owned();
+    let reader = F::new(options.units(format), options, lines.ahead(SAMPLE_BYTES)?)
+        .map_err(|bad| bad.of_record(&name, 1))?;
+    Ok(Box::new(BinarySource::new(lines, reader, options.skip_malformed)))
 }
 
 /// Opens lines in the format `F`.
@@ -280,9 +376,8 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
             ),
         );
     }
-    let remedy =
-        format!("force one with `format` to see what is wrong; known formats: {}", names());
-    let fails = |problem| TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy);
+    let force = format!("force one with `format` to see what is wrong; known formats: {}", names());
+    let fails = |problem, remedy| TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy);
     if let Some((format, Fit { requests, broken, first_broken: Some((number, bad)), .. })) = nearest
     {
         let line = line_of(sample, number);
@@ -293,11 +388,16 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
             requests + broken,
             bad.problem
         );
-        return fails(problem).at(TracePosition::of(number, line, bad.field));
+        return fails(problem, force).at(TracePosition::of(number, line, bad.field));
     }
     let number = first_content(sample);
     let line = line_of(sample, number).trim_ascii_end();
-    let error = fails("its first lines fit no known trace format".to_owned());
+    let guess = suggest::guess(sample);
+    let own = guess.columns.as_ref().map_or(String::new(), |columns| {
+        format!("these may be its columns: `columns` {columns}; or ")
+    });
+    let problem = format!("its first lines fit no known trace format{}", guess.shown);
+    let error = fails(problem, own + &force);
     if line.is_empty() { error } else { error.at(TracePosition::of(number, line, 0..line.len())) }
 }
 

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 
+use super::columns::ColumnPlan;
 use super::error::TraceError;
 use super::format::{FORMATS, Format};
 use super::gate::Late;
@@ -30,6 +31,7 @@ fn lenient(format: &'static Format) -> Options {
         format: Some(format),
         skip_malformed: true,
         accept_implausible: true,
+        columns: ColumnPlan::parse("time=1,op=2,offset=3:512,size=4,stream=2").unwrap_or_default(),
         invert_ops: true,
         blkparse_event: Some(BlkEvent::Queue),
         order_window: 2,

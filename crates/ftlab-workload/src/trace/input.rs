@@ -97,7 +97,7 @@ pub enum Compression {
 const DECODER_MEMORY: u64 = 512 << 20;
 
 /// How many bytes identify a file: enough to reach the magic number of a tar archive.
-const MAGIC_BYTES: u64 = 512;
+pub(crate) const MAGIC_BYTES: usize = 512;
 
 impl Compression {
     /// Returns the compression that the first bytes of a file indicate.
@@ -194,7 +194,7 @@ pub(crate) fn open(
 
 fn peek(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
-    reader.take(MAGIC_BYTES).read_to_end(&mut start)?;
+    reader.take(MAGIC_BYTES as u64).read_to_end(&mut start)?;
     Ok(start)
 }
 
@@ -227,10 +227,6 @@ fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result
             "this is a zip archive, not a trace",
             "unpack it first, or pipe what unzip -p FILE prints, and name - as the trace".into(),
         ),
-        [7, b't', b'a', b'e', ..] | [b'e', b'a', b't', 7, ..] => refuse(
-            "this is binary output of blktrace",
-            "convert it to text: blkparse -i FILE; that may be piped, with - as the trace".into(),
-        ),
         _ => Ok(()),
     }
 }
@@ -241,8 +237,7 @@ const BLOCK: usize = 256 << 10;
 /// fill memory.
 const LONGEST_LINE: usize = 64 << 10;
 
-/// Splits a stream of bytes into lines. The buffer holds one block and the rest of the previous
-/// line.
+/// Splits a stream of bytes into lines, or hands the bytes out. The buffer holds one block and the rest of the previous line.
 pub(crate) struct Lines {
     reader: Box<dyn Read + Send>,
     name: String,
@@ -278,6 +273,21 @@ impl Lines {
             Some(at) => Ok(&all[..=at]),
             None => Err(self.too_long()),
         }
+    }
+
+    /// Returns the bytes ahead without taking them: at least `least` unless the file ends.
+    pub fn ahead(&mut self, least: usize) -> Result<&[u8], TraceError> {
+        while !self.ended && self.end - self.start < least {
+            self.refill()?;
+        }
+        Ok(&self.buffer[self.start..self.end])
+    }
+
+    /// Takes so many of the bytes ahead.
+    #[inline]
+    pub fn take(&mut self, count: usize) {
+        debug_assert!(count <= self.end - self.start);
+        self.start += count;
     }
 
     /// Takes the next line, without its line ending.

@@ -7,6 +7,7 @@
 //! The path of a line: `input` (bytes, decompressed, split) → `formats/*` (one file each, parsed
 //! with `fields`) → `gate` (plausibility) → `reader` (sorted within a window, time from zero).
 
+mod columns;
 mod convert;
 mod digest;
 mod doubts;
@@ -25,8 +26,11 @@ mod reader;
 mod record;
 mod shape;
 mod source;
+mod suggest;
+mod table;
 mod units;
 
+pub use columns::{ColumnPlan, OpWords, RequestPart};
 pub use convert::{ConvertOptions, Converted, TraceWriter, convert};
 pub use digest::Digest;
 pub use error::{ErrorKind, TraceError, TracePosition};

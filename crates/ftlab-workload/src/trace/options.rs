@@ -1,6 +1,7 @@
 //! The user's options for reading a trace. Without them the defaults of the format apply, and are
 //! reported as assumptions.
 
+use super::columns::{ColumnPlan, OpWords};
 use super::format::{self, Format};
 use super::gate::Late;
 use super::units::{SpaceUnit, TimeUnit, Units};
@@ -52,6 +53,10 @@ pub struct Options {
     pub address_unit: Option<SpaceUnit>,
     /// The unit of sizes.
     pub size_unit: Option<SpaceUnit>,
+    /// For `csv`: which column is what.
+    pub columns: ColumnPlan,
+    /// For `csv`: what the words of operations mean.
+    pub op_words: OpWords,
     /// Swap reads and writes, for files with the flag inverted.
     pub invert_ops: bool,
     /// Which events of blkparse output are the requests; by default issues, or
@@ -75,6 +80,8 @@ impl Default for Options {
             time_unit: None,
             address_unit: None,
             size_unit: None,
+            columns: ColumnPlan::default(),
+            op_words: OpWords::default(),
             invert_ops: false,
             blkparse_event: None,
             skip_malformed: false,

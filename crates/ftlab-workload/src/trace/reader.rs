@@ -11,7 +11,7 @@ use crate::replay::{Batches, Source, SourceError};
 
 use super::error::{ErrorKind, TraceError};
 use super::format::{self, Codec, Format, Remarks};
-use super::formats::parquet;
+use super::formats::{self, parquet};
 use super::gate::Gate;
 use super::input::{self, Compression, Location, Meter, Opened};
 use super::options::Options;
@@ -92,9 +92,13 @@ pub(crate) fn open_start(
         Opened::Text(mut lines, compression) => {
             let format = match options.format {
                 Some(format) => format,
-                None => format::detect(&name, lines.sample()?, &options)?,
+                None if !options.columns.is_empty() => &formats::csv::FORMAT,
+                None => match format::detect_binary(lines.ahead(input::MAGIC_BYTES)?) {
+                    Some(format) => format,
+                    None => format::detect(&name, lines.sample()?, &options)?,
+                },
             };
-            let Codec::Text { open, .. } = &format.codec else {
+            let (Codec::Text { open, .. } | Codec::Binary { open, .. }) = &format.codec else {
                 return Err(not_parquet(&name));
             };
             (open(lines, format, &options)?, format, compression)

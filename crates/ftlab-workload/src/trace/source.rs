@@ -1,10 +1,8 @@
-//! Streams of records in the order and with the clock of the file, one kind for text and one for
-//! Parquet.
+//! Streams of records in the order and with the clock of the file: lines of text, and records of bytes. (Parquet has its own.)
 
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
-use super::fields::Fields;
-use super::format::{self, LineFormat, Remarks};
-use super::gate::{Gate, RecordPart};
+use super::format::{self, BinaryFormat, LineFormat, Remarks, Taken};
+use super::gate::Gate;
 use super::input::Lines;
 use super::record::Record;
 
@@ -82,7 +80,7 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                     }
                     Ok(false) => continue,
                     Err(refusal) => {
-                        let field = column::<F>(line, refusal.part);
+                        let field = F::place(line, refusal.part);
                         refusal.at(field)
                     }
                 },
@@ -122,26 +120,6 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
     }
 }
 
-/// Returns the column with a part of the record.
-#[cold]
-fn column<F: LineFormat>(line: &[u8], part: RecordPart) -> std::ops::Range<usize> {
-    let index = match part {
-        RecordPart::Time => F::COLUMNS.time,
-        RecordPart::Address => F::COLUMNS.address,
-        RecordPart::Size => F::COLUMNS.size,
-    };
-    // The separator is a constant of the type, which a const argument may not name.
-    if F::SEPARATOR == b',' { nth::<b','>(line, index) } else { nth::<b' '>(line, index) }
-}
-
-fn nth<const SEP: u8>(line: &[u8], index: usize) -> std::ops::Range<usize> {
-    let mut fields = Fields::<SEP>::new(line);
-    for _ in 0..=index {
-        fields.text();
-    }
-    fields.last()
-}
-
 #[cold]
 fn error_at(file: &str, number: u64, line: &[u8], bad: Bad) -> TraceError {
     let place = TracePosition::of(number, line, bad.field);
@@ -151,4 +129,83 @@ fn error_at(file: &str, number: u64, line: &[u8], bad: Bad) -> TraceError {
             .to_owned()
     });
     TraceError::new(bad.kind, file, bad.problem, remedy).at(place)
+}
+
+/// The records of bytes of the format `F`.
+pub(crate) struct BinarySource<F> {
+    bytes: Lines,
+    format: F,
+    skip_malformed: bool,
+    number: u64,
+    skipped: Skipped,
+}
+
+impl<F: BinaryFormat> BinarySource<F> {
+    pub fn new(bytes: Lines, format: F, skip_malformed: bool) -> BinarySource<F> {
+        BinarySource { bytes, format, skip_malformed, number: 0, skipped: Skipped::default() }
+    }
+
+    /// Takes the next record; none at the end of the file.
+    fn next(&mut self) -> Result<Option<Taken>, TraceError> {
+        let ahead = self.bytes.ahead(F::LONGEST)?;
+        if ahead.is_empty() {
+            return Ok(None);
+        }
+        self.number += 1;
+        let taken = self.format.record(ahead);
+        let taken = taken.map_err(|bad| bad.of_record(self.bytes.name(), self.number))?;
+        if let Some(taken) = taken {
+            self.bytes.take(taken.length);
+            return Ok(Some(taken));
+        }
+        let error = cut_off(self.bytes.name(), self.number);
+        if !self.skip_malformed {
+            return Err(error);
+        }
+        self.skipped.count(|| error);
+        Ok(None)
+    }
+}
+
+impl<F: BinaryFormat> RecordSource for BinarySource<F> {
+    fn fill(
+        &mut self,
+        out: &mut Vec<Record>,
+        limit: usize,
+        gate: &mut Gate,
+    ) -> Result<bool, TraceError> {
+        while out.len() < limit {
+            let Some(taken) = self.next()? else { return Ok(false) };
+            let Some(mut record) = taken.request else { continue };
+            match gate.admit(&mut record) {
+                Ok(true) => out.push(record),
+                Ok(false) => {}
+                Err(refusal) => {
+                    let skips = self.skip_malformed && refusal.kind != ErrorKind::Unordered;
+                    let (name, number) = (self.bytes.name(), self.number);
+                    let error = || refusal.at(0..0).of_record(name, number);
+                    if !skips {
+                        return Err(error());
+                    }
+                    self.skipped.count(error);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn remarks(&self) -> Remarks {
+        self.format.remarks()
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}
+
+#[cold]
+fn cut_off(file: &str, number: u64) -> TraceError {
+    let remedy = "fetch it again; or `skip_malformed` leaves out the last record, and counts it";
+    TraceError::new(ErrorKind::Corrupt, file, "the file ends within a record", remedy)
+        .at(TracePosition::row(number))
 }

@@ -21,5 +21,6 @@ mod stand_ins;
 mod trace_errors;
 mod trace_formats;
 mod trace_limits;
+mod trace_more_formats;
 mod trace_real;
 mod trace_writer;

@@ -42,11 +42,17 @@ const RUN: [(&str, &str, &str); 4] = [
         "Cut the power of a copy of the device at this interval, such as \"500ms\".",
     ),
 ];
-const READING: [(&str, &str, &str); 10] = [
+const READING: [(&str, &str, &str); 12] = [
     ("format", "str", "The format; by default detected."),
     ("time_unit", "Literal[\"ns\", \"filetime\", \"us\", \"ms\", \"s\"]", "The unit of times."),
     ("address_unit", "Literal[\"byte\", \"sector\", \"4k\"]", "The unit of addresses."),
     ("size_unit", "Literal[\"byte\", \"sector\", \"4k\"]", "The unit of sizes."),
+    (
+        "columns",
+        "str",
+        "Of a table, which column is what: \"time=ts:us,op=3,offset=lba:512,size=4KiB\".",
+    ),
+    ("op", "str", "What the words of operations in a table mean: \"0=read,1=write\"."),
     ("invert_ops", "bool", "Swap reads and writes."),
     (
         "blkparse_event",

@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Alibaba>,
         open: format::open::<Alibaba>,
-        writer: || Box::new(AlibabaWriter),
+        writer: Some(|| Box::new(AlibabaWriter)),
     },
 };
 
@@ -47,8 +47,8 @@ impl LineFormat for Alibaba {
         let mut fields = Fields::<b','>::new(line);
         let stream = fields.small("a device number")?;
         let op = match fields.text() {
-            b"R" => Op::Read,
-            b"W" => Op::Write,
+            b"R" | b"r" => Op::Read,
+            b"W" | b"w" => Op::Write,
             _ => return Err(fields.bad("an operation", "R or W")),
         };
         let extent = fields.extent(&self.units)?;

@@ -6,7 +6,7 @@
 //! as SSDsim it would be a million times too fast.
 
 use ftlab::host::Op;
-use ftlab::units::Nanos;
+use ftlab::units::{Nanos, SimTime};
 
 use crate::trace::error::Bad;
 use crate::trace::fields::{BLANKS, Fields};
@@ -21,16 +21,35 @@ pub(crate) static FORMAT: Format = Format {
     name: "disksim",
     doc: "DiskSim ascii; distinguished from ssdsim by the decimal points of its times; without any it must be named",
     columns: "time device block blocks flags(hexadecimal, bit 0: read)",
-    units: Units { time: TimeUnit::Ms, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
+    units: UNITS,
     tick: Nanos(1),
     unit_varies: true,
     source: "DiskSim 4.0 manual, and iotrace_ascii_get_ioreq_event in disksim_iotrace.c",
     codec: Codec::Text {
         fit: format::fit::<DiskSim>,
         open: format::open::<DiskSim>,
-        writer: || Box::new(DisksimWriter),
+        writer: Some(|| Box::new(DisksimWriter)),
     },
 };
+
+pub(crate) static OUTTRACE: Format = Format {
+    name: "disksim-outtrace",
+    doc: "the trace that DiskSim writes of its own requests, with commas",
+    columns: "time,device,block,blocks,flags(hexadecimal, bit 0: read),queue,tag,request",
+    units: UNITS,
+    tick: Nanos(1_000),
+    unit_varies: false,
+    source: "iodriver_request in disksim_iodriver.c",
+    codec: Codec::Text {
+        fit: format::fit::<OutTrace>,
+        open: format::open::<OutTrace>,
+        writer: None,
+    },
+};
+
+/// Both have these.
+const UNITS: Units =
+    Units { time: TimeUnit::Ms, address: SpaceUnit::Sector, size: SpaceUnit::Sector };
 
 /// The bit of the flags for a read.
 const READ: u64 = 1;
@@ -73,21 +92,57 @@ impl LineFormat for DiskSim {
         if self.is_other && !fields.was_decimal() {
             return Err(fields.bad("a time", "milliseconds with decimals"));
         }
-        let stream = fields.small("a device number")?;
-        let extent = fields.extent(&self.units)?;
-        let flags = hexadecimal(fields.text())
-            .ok_or_else(|| fields.bad("flags", "a hexadecimal number, bit 0 set for a read"))?;
+        let record = request(&mut fields, at, &self.units)?;
         if !fields.is_done() {
             fields.rest();
             return Err(fields.bad("the end of the line", "five columns"));
         }
-        let op = if flags & READ != 0 { Op::Read } else { Op::Write };
-        Ok(Some(extent.record(at, op, stream)))
+        Ok(Some(record))
     }
 
     fn remarks(&self) -> Remarks {
         let assumed = vec!["bit 0 of the flags is set for a read".to_owned()];
         Remarks { assumed, ..Remarks::default() }
+    }
+}
+
+/// Parses the columns behind the time.
+#[inline]
+fn request<const SEP: u8>(
+    fields: &mut Fields<'_, SEP>,
+    at: SimTime,
+    units: &Units,
+) -> Result<Record, Bad> {
+    let stream = fields.small("a device number")?;
+    let extent = fields.extent(units)?;
+    let flags = hexadecimal(fields.text())
+        .ok_or_else(|| fields.bad("flags", "a hexadecimal number, bit 0 set for a read"))?;
+    let op = if flags & READ != 0 { Op::Read } else { Op::Write };
+    Ok(extent.record(at, op, stream))
+}
+
+/// DiskSim's own output.
+struct OutTrace {
+    units: Units,
+}
+
+impl LineFormat for OutTrace {
+    const SEPARATOR: u8 = b',';
+    const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
+
+    fn new(units: Units, _: &Options, _: &[u8]) -> OutTrace {
+        OutTrace { units }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        let mut fields = Fields::<b','>::new(line);
+        let at = fields.time(self.units.time.ns())?;
+        let record = request(&mut fields, at, &self.units)?;
+        fields.number("a length of the queue")?;
+        match fields.text() {
+            [] => Err(fields.bad("a tag", "a number")),
+            _ => Ok(Some(record)),
+        }
     }
 }
 

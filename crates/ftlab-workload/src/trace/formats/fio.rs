@@ -37,7 +37,7 @@ pub(crate) mod v2 {
         codec: Codec::Text {
             fit: format::fit::<Fio<2>>,
             open: format::open::<Fio<2>>,
-            writer: || Box::new(FioWriter::new(2)),
+            writer: Some(|| Box::new(FioWriter::new(2))),
         },
     };
 }
@@ -57,7 +57,7 @@ pub(crate) mod v3 {
         codec: Codec::Text {
             fit: format::fit::<Fio<3>>,
             open: format::open::<Fio<3>>,
-            writer: || Box::new(FioWriter::new(3)),
+            writer: Some(|| Box::new(FioWriter::new(3))),
         },
     };
 }

@@ -1,17 +1,32 @@
 //! The formats, one file each.
 
 pub(crate) mod alibaba;
+pub(crate) mod biosnoop;
 pub(crate) mod blkparse;
+pub(crate) mod blktrace;
+mod block_events;
+mod bytes;
+pub(crate) mod csv;
+pub(crate) mod diskmon;
 pub(crate) mod disksim;
+pub(crate) mod disksim_validate;
 pub(crate) mod fio;
+pub(crate) mod fiu;
+pub(crate) mod ftrace;
+pub(crate) mod hp_srt;
 pub(crate) mod mqsim;
 pub(crate) mod msr;
+mod names;
+pub(crate) mod oracle_general;
 pub(crate) mod parquet;
 pub(crate) mod parquet_writer;
 pub(crate) mod spc;
 pub(crate) mod ssdsim;
 pub(crate) mod systor;
 pub(crate) mod tencent;
+pub(crate) mod vscsi;
+pub(crate) mod wpa;
+pub(crate) mod xperf;
 
 pub(crate) use fio::{v2 as fio_v2, v3 as fio_v3};
 

@@ -18,6 +18,6 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Ascii<false>>,
         open: format::open::<Ascii<false>>,
-        writer: || Box::new(SsdsimWriter),
+        writer: Some(|| Box::new(SsdsimWriter)),
     },
 };

@@ -1,21 +1,25 @@
 //! MSR Cambridge: `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`, times in Windows
 //! file time, offset and size in bytes.
 
+use std::ops::Range;
+
 use ftlab::host::Op;
 use ftlab::units::Nanos;
 
 use crate::trace::error::Bad;
-use crate::trace::fields::Fields;
+use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
+use crate::trace::gate::RecordPart;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
+use crate::trace::table::first_lines;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 use super::{put, read_or_write};
 
 pub(crate) static FORMAT: Format = Format {
     name: "msr",
-    doc: "MSR Cambridge CSV; the disk number is the stream, the host name is not used",
+    doc: "MSR Cambridge CSV, or with blanks or tabs; the disk number is the stream, the host name is not used",
     columns: "timestamp,host,disk,Read|Write,offset,size,response",
     units: Units { time: TimeUnit::Filetime, address: SpaceUnit::Byte, size: SpaceUnit::Byte },
     tick: Nanos(100),
@@ -24,7 +28,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Msr>,
         open: format::open::<Msr>,
-        writer: || Box::new(MsrWriter),
+        writer: Some(|| Box::new(MsrWriter)),
     },
 };
 
@@ -33,6 +37,8 @@ struct Msr {
     widened: u64,
     host: Option<Vec<u8>>,
     hosts_differ: bool,
+    /// Whether blanks or tabs separate the columns, as in files that were converted.
+    has_blanks: bool,
 }
 
 impl LineFormat for Msr {
@@ -40,13 +46,45 @@ impl LineFormat for Msr {
     const COLUMNS: Columns = Columns { time: 0, address: 4, size: 5 };
     const HEADER: bool = true;
 
-    fn new(units: Units, _: &Options, _: &[u8]) -> Msr {
-        Msr { units, widened: 0, host: None, hosts_differ: false }
+    fn new(units: Units, _: &Options, sample: &[u8]) -> Msr {
+        let has_blanks = first_lines(sample).next().is_some_and(|line| !line.contains(&b','));
+        Msr { units, widened: 0, host: None, hosts_differ: false, has_blanks }
     }
 
     #[inline]
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
-        let mut fields = Fields::<b','>::new(line);
+        if self.has_blanks { self.parse::<BLANKS>(line) } else { self.parse::<b','>(line) }
+    }
+
+    fn place(line: &[u8], part: RecordPart) -> Range<usize> {
+        let index = match part {
+            RecordPart::Time => Self::COLUMNS.time,
+            RecordPart::Address => Self::COLUMNS.address,
+            RecordPart::Size => Self::COLUMNS.size,
+        };
+        match line.contains(&b',') {
+            true => Fields::<b','>::nth(line, index),
+            false => Fields::<BLANKS>::nth(line, index),
+        }
+    }
+
+    fn remarks(&self) -> Remarks {
+        let mut warnings = Vec::new();
+        if self.hosts_differ {
+            warnings.push(
+                "several hosts in one file: disks of the same number are one stream".to_owned(),
+            );
+        }
+        let blanks = "columns are separated by blanks or tabs, and not by commas".to_owned();
+        let assumed = self.has_blanks.then_some(blanks).into_iter().collect();
+        Remarks { assumed, warnings, widened: self.widened, ..Remarks::default() }
+    }
+}
+
+impl Msr {
+    #[inline(always)]
+    fn parse<const SEP: u8>(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        let mut fields = Fields::<SEP>::new(line);
         let at = fields.time(self.units.time.ns())?;
         let host = fields.text();
         self.note_host(host);
@@ -63,18 +101,6 @@ impl LineFormat for Msr {
         Ok(Some(extent.record(at, op, stream)))
     }
 
-    fn remarks(&self) -> Remarks {
-        let mut warnings = Vec::new();
-        if self.hosts_differ {
-            warnings.push(
-                "several hosts in one file: disks of the same number are one stream".to_owned(),
-            );
-        }
-        Remarks { warnings, widened: self.widened, ..Remarks::default() }
-    }
-}
-
-impl Msr {
     #[inline]
     fn note_host(&mut self, host: &[u8]) {
         match &self.host {

@@ -142,7 +142,7 @@ impl ParquetSource {
             }
         };
         let (kind, problem, remedy) = problem;
-        let place = TracePosition { line: self.row, text: String::new(), field: 0..0 };
+        let place = TracePosition::row(self.row);
         let error = || TraceError::new(kind, &self.name, problem, remedy).at(place);
         if self.skip_malformed && kind != ErrorKind::Unordered {
             self.skipped.count(error);

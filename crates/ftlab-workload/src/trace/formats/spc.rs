@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Spc>,
         open: format::open::<Spc>,
-        writer: || Box::new(SpcWriter),
+        writer: Some(|| Box::new(SpcWriter)),
     },
 };
 

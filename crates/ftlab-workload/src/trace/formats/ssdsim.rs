@@ -1,5 +1,6 @@
 //! SSDsim ascii: `time device sector sectors flag`, with flag 0 for a write and 1 for a read, as in
-//! MQSim. A sixth column may contain a hash of the content (FIU traces); it is ignored.
+//! MQSim. A sixth column may contain a hash of the content (FIU traces) or a number; it is ignored. A flag of 2 is an erase in some
+//! files, which is a trim here.
 //!
 //! Lines of SSDsim and MQSim are equal, and both use nanoseconds, so it does not matter which name
 //! is used; detection chooses SSDsim. DiskSim has the same columns too, but times in milliseconds
@@ -24,8 +25,8 @@ pub(super) const UNITS: Units =
 
 pub(crate) static FORMAT: Format = Format {
     name: "ssdsim",
-    doc: "SSDsim ascii, with or without a content hash as sixth column",
-    columns: "time device sector sectors flag(0 write, 1 read) [hash]",
+    doc: "SSDsim ascii, with or without a content hash or a number as sixth column; a flag of 2 is a trim",
+    columns: "time device sector sectors flag(0 write, 1 read, 2 erase) [hash]",
     units: UNITS,
     tick: Nanos(1),
     unit_varies: true,
@@ -33,7 +34,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Ascii<true>>,
         open: format::open::<Ascii<true>>,
-        writer: || Box::new(SsdsimWriter),
+        writer: Some(|| Box::new(SsdsimWriter)),
     },
 };
 
@@ -41,7 +42,8 @@ pub(crate) static FORMAT: Format = Format {
 pub(super) struct Ascii<const HASH: bool> {
     units: Units,
     detected: bool,
-    hashes: u64,
+    unused: u64,
+    trims: u64,
 }
 
 impl<const HASH: bool> LineFormat for Ascii<HASH> {
@@ -49,7 +51,7 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
     const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
 
     fn new(units: Units, options: &Options, _: &[u8]) -> Self {
-        Ascii { units, detected: options.format.is_none(), hashes: 0 }
+        Ascii { units, detected: options.format.is_none(), unused: 0, trims: 0 }
     }
 
     #[inline]
@@ -64,14 +66,18 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
         let op = match fields.text() {
             b"0" => Op::Write,
             b"1" => Op::Read,
+            b"2" if HASH => Op::Trim,
             _ => return Err(fields.bad("a flag", "0 for a write or 1 for a read")),
         };
+        self.trims += u64::from(op == Op::Trim);
         if !fields.is_done() {
-            let hash = fields.text();
-            if !HASH || !hash.iter().all(u8::is_ascii_hexdigit) || !fields.is_done() {
-                return Err(fields.bad("the end of the line", "five columns, or a hash as sixth"));
+            let more = fields.text();
+            let is_unused = more.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'.');
+            if !HASH || !is_unused || !fields.is_done() {
+                let expected = "five columns, or a hash or a number as sixth";
+                return Err(fields.bad("the end of the line", expected));
             }
-            self.hashes += 1;
+            self.unused += 1;
         }
         Ok(Some(extent.record(at, op, stream)))
     }
@@ -86,8 +92,13 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
                     .to_owned(),
             );
         }
-        if self.hashes > 0 {
-            assumed.push("the sixth column is a hash of the content, and is not used".to_owned());
+        if self.unused > 0 {
+            assumed.push(
+                "the sixth column (a hash of the content, or a number) is not used".to_owned(),
+            );
+        }
+        if self.trims > 0 {
+            assumed.push(format!("{} requests with a flag of 2 (erase) are trims", self.trims));
         }
         Remarks { assumed, ..Remarks::default() }
     }

@@ -26,7 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Systor>,
         open: format::open::<Systor>,
-        writer: || Box::new(SystorWriter),
+        writer: Some(|| Box::new(SystorWriter)),
     },
 };
 

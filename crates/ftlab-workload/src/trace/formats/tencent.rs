@@ -24,7 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text {
         fit: format::fit::<Tencent>,
         open: format::open::<Tencent>,
-        writer: || Box::new(TencentWriter),
+        writer: Some(|| Box::new(TencentWriter)),
     },
 };
 

@@ -1,0 +1,134 @@
+//! biosnoop of bcc and of libbpf-tools: `seconds process pid disk T sector bytes [queue-ms] latency-ms`.
+//!
+//! The times are those of completions. A request arrives a latency earlier, so lines are sorted anew. A process name may contain
+//! blanks, so columns are counted from the operation. The disk is the stream, numbered as they come.
+
+use std::ops::Range;
+
+use ftlab::host::Op;
+use ftlab::units::{Nanos, SimTime};
+
+use crate::trace::error::Bad;
+use crate::trace::fields::{BLANKS, Fields};
+use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
+use crate::trace::gate::RecordPart;
+use crate::trace::options::Options;
+use crate::trace::record::Record;
+use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+
+use super::block_events::Operation;
+use super::names::Names;
+
+pub(crate) static FORMAT: Format = Format {
+    name: "biosnoop",
+    doc: "biosnoop of bcc and libbpf-tools; requests arrive a latency before they are shown; the disk is the stream",
+    columns: "TIME(s) COMM PID DISK T SECTOR BYTES [QUE(ms)] LAT(ms)",
+    units: Units { time: TimeUnit::S, address: SpaceUnit::Sector, size: SpaceUnit::Byte },
+    tick: Nanos(1_000),
+    unit_varies: false,
+    source: "biosnoop(8) and biosnoop.py of bcc",
+    codec: Codec::Text {
+        fit: format::fit::<Biosnoop>,
+        open: format::open::<Biosnoop>,
+        writer: None,
+    },
+};
+
+/// Times count from the first completion, so the first arrivals are before zero: an hour keeps them above.
+const LEAD: u64 = 3_600_000_000_000;
+/// The columns of a line after the operation: sector, bytes, perhaps the time in the queue, and the latency.
+const AFTER: Range<usize> = 3..5;
+/// The columns before the operation, if the name of the process is one word.
+const BEFORE: usize = 4;
+
+struct Biosnoop {
+    units: Units,
+    disks: Names,
+    widened: u64,
+}
+
+/// A line's columns: where each begins and ends.
+fn columns(line: &[u8]) -> Vec<Range<usize>> {
+    let mut fields = Fields::<BLANKS>::new(line);
+    let mut all = Vec::new();
+    while !fields.is_done() {
+        fields.text();
+        all.push(fields.last());
+    }
+    all
+}
+
+/// The index of the operation: letters with the right number of numbers behind them.
+fn operation(line: &[u8], columns: &[Range<usize>]) -> Option<usize> {
+    let is_number = |column: &Range<usize>| {
+        line[column.clone()].iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
+    };
+    let fits = |at: &usize| {
+        let rwbs = &line[columns[*at].clone()];
+        let after = &columns[at + 1..];
+        Operation::of_rwbs(rwbs).is_some()
+            && AFTER.contains(&after.len())
+            && after.iter().all(is_number)
+    };
+    (BEFORE..columns.len()).find(fits)
+}
+
+impl LineFormat for Biosnoop {
+    const SEPARATOR: u8 = BLANKS;
+    const COLUMNS: Columns = Columns { time: 0, address: 5, size: 6 };
+    const HEADER: bool = true;
+
+    fn new(units: Units, _: &Options, _: &[u8]) -> Biosnoop {
+        Biosnoop { units, disks: Names::default(), widened: 0 }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        let columns = columns(line);
+        let Some(place) = operation(line, &columns) else {
+            let expected =
+                "expected seconds, process, pid, disk, operation, sector, bytes and latency";
+            return Err(Bad::field(0..line.len(), expected));
+        };
+        let ended = Fields::<BLANKS>::new(line).time(self.units.time.ns())?;
+        let latency = columns.last().map_or(0..0, Clone::clone);
+        let latency = Fields::<BLANKS>::new(&line[latency.clone()])
+            .time(TimeUnit::Ms.ns())
+            .map_err(|bad| Bad { field: latency, ..bad })?;
+        let at = SimTime((ended.0.saturating_add(LEAD)).saturating_sub(latency.0));
+        let stream = self.disks.number(&line[columns[place - 1].clone()]);
+        let Some(Operation { op: Some(op), fua, .. }) =
+            Operation::of_rwbs(&line[columns[place].clone()])
+        else {
+            return Ok(None);
+        };
+        if op == Op::Flush {
+            return Ok(Some(Record::flush(at, stream)));
+        }
+        let from = columns[place + 1].start;
+        let extent = Fields::<BLANKS>::new(&line[from..])
+            .extent(&self.units)
+            .map_err(|bad| Bad { field: bad.field.start + from..bad.field.end + from, ..bad })?;
+        self.widened += u64::from(extent.widened);
+        Ok(Some(Record { fua, ..extent.record(at, op, stream) }))
+    }
+
+    fn place(line: &[u8], part: RecordPart) -> Range<usize> {
+        let columns = columns(line);
+        let first = operation(line, &columns).unwrap_or(BEFORE);
+        let index = match part {
+            RecordPart::Time => 0,
+            RecordPart::Address => first + 1,
+            RecordPart::Size => first + 2,
+        };
+        columns.get(index).cloned().unwrap_or(0..line.len())
+    }
+
+    fn remarks(&self) -> Remarks {
+        let assumed = vec![
+            "a request arrives its latency before the time of its line, which is that of its end"
+                .to_owned(),
+            self.disks.remark("disks"),
+        ];
+        Remarks { assumed, widened: self.widened, ..Remarks::default() }
+    }
+}

@@ -1,0 +1,194 @@
+//! Binary output of blktrace: records of 48 bytes, each followed by as many bytes of other data as it says, in the byte order of
+//! the machine that wrote them. One file per processor, or one of all (`blktrace -o -`).
+//!
+//! Which events are the requests is decided as for [all events of the block layer](super::block_events).
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
+
+use crate::trace::error::{Bad, ErrorKind};
+use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
+use crate::trace::options::{BlkEvent, Options};
+use crate::trace::record::Record;
+use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+
+use super::block_events::{BlockEvents, Operation, stream_of};
+use super::bytes::Order;
+
+pub(crate) static FORMAT: Format = Format {
+    name: "blktrace",
+    doc: "binary output of blktrace, one file or one for each processor, of either byte order; issue events (D), or \
+          queue events (Q) if there are none; completions (C) on demand (`blkparse_event` complete)",
+    columns: "magic sequence time sector bytes action pid device cpu error length (48 bytes), and as many more bytes",
+    units: Units { time: TimeUnit::Ns, address: SpaceUnit::Sector, size: SpaceUnit::Byte },
+    tick: Nanos(1),
+    unit_varies: false,
+    source: "struct blk_io_trace in include/uapi/linux/blktrace_api.h, version 7",
+    codec: Codec::Binary { begins, open: format::open_binary::<Blktrace> },
+};
+
+/// The upper three bytes of each record's first word.
+const MAGIC: u32 = 0x6561_7400;
+/// The version of the records, in the lowest byte.
+const VERSION: u32 = 7;
+/// The bytes of a record before its own data.
+const HEAD: usize = 48;
+/// Where the action stands in it.
+const ACTION_AT: usize = 28;
+/// Where the length of its own data stands in it.
+const LENGTH_AT: usize = 46;
+
+/// Categories in the upper half of an action.
+mod category {
+    pub const READ: u32 = 1 << 0;
+    pub const WRITE: u32 = 1 << 1;
+    pub const FLUSH: u32 = 1 << 2;
+    pub const PC: u32 = 1 << 9;
+    pub const NOTIFY: u32 = 1 << 10;
+    pub const DISCARD: u32 = 1 << 13;
+    pub const FUA: u32 = 1 << 15;
+}
+
+/// The action in the lower half, without the flag of control groups.
+const ACTION: u32 = 0xff;
+const QUEUE: u32 = 1;
+const ISSUE: u32 = 7;
+const COMPLETE: u32 = 8;
+
+fn called(event: BlkEvent) -> &'static str {
+    match event {
+        BlkEvent::Issue => "issue events (D)",
+        BlkEvent::Queue => "queue events (Q)",
+        BlkEvent::Complete => "completions (C)",
+    }
+}
+
+/// The byte order in which a file begins with the magic number.
+fn order(start: &[u8]) -> Option<Order> {
+    let orders = [Order::Little, Order::Big];
+    let fits = |order: &Order| order.u32(start, 0) & !0xff == MAGIC;
+    orders.into_iter().filter(|_| start.len() >= 4).find(fits)
+}
+
+fn begins(start: &[u8]) -> bool {
+    order(start).is_some()
+}
+
+struct Blktrace {
+    order: Order,
+    events: BlockEvents,
+}
+
+impl BinaryFormat for Blktrace {
+    const LONGEST: usize = HEAD + u16::MAX as usize;
+
+    fn new(_: Units, options: &Options, start: &[u8]) -> Result<Blktrace, Bad> {
+        let order = order(start).ok_or_else(no_magic)?;
+        let mut queued = false;
+        let mut at = 0;
+        let mut found = BlkEvent::Issue;
+        while let Some(head) = start.get(at..at + HEAD) {
+            match event(order.u32(head, ACTION_AT)) {
+                Some(BlkEvent::Issue) => {
+                    queued = false;
+                    break;
+                }
+                Some(BlkEvent::Queue) => queued = true,
+                _ => {}
+            }
+            at += HEAD + usize::from(order.u16(head, LENGTH_AT));
+        }
+        if queued {
+            found = BlkEvent::Queue;
+        }
+        Ok(Blktrace { order, events: BlockEvents::new(options, found, called) })
+    }
+
+    fn record(&mut self, ahead: &[u8]) -> Result<Option<Taken>, Bad> {
+        let Some(head) = ahead.get(..HEAD) else { return Ok(None) };
+        let order = self.order;
+        let magic = order.u32(head, 0);
+        if magic & !0xff != MAGIC {
+            return Err(no_magic());
+        }
+        if magic & 0xff != VERSION {
+            return Err(other_version(magic & 0xff));
+        }
+        let length = HEAD + usize::from(order.u16(head, LENGTH_AT));
+        if ahead.len() < length {
+            return Ok(None);
+        }
+        let action = order.u32(head, ACTION_AT);
+        let request = match self.events.counts(event(action)) {
+            true => self.request(head, action)?,
+            false => None,
+        };
+        Ok(Some(Taken { length, request }))
+    }
+
+    fn remarks(&self) -> Remarks {
+        self.events.remarks()
+    }
+}
+
+/// The event that can be a request. Notes and commands from programs (SCSI, NVMe) are none.
+fn event(action: u32) -> Option<BlkEvent> {
+    if (action >> 16) & (category::NOTIFY | category::PC) != 0 {
+        return None;
+    }
+    match action & ACTION {
+        QUEUE => Some(BlkEvent::Queue),
+        ISSUE => Some(BlkEvent::Issue),
+        COMPLETE => Some(BlkEvent::Complete),
+        _ => None,
+    }
+}
+
+impl Blktrace {
+    fn request(&mut self, head: &[u8], action: u32) -> Result<Option<Record>, Bad> {
+        let order = self.order;
+        let has = |category: u32| (action >> 16) & category != 0;
+        let (bytes, device) = (order.u32(head, 24), order.u32(head, 36));
+        let sectors = u64::from(bytes).div_ceil(SECTOR_BYTES) as u32;
+        let flush = has(category::FLUSH);
+        let op = match () {
+            () if sectors == 0 => flush.then_some(Op::Flush),
+            () if has(category::DISCARD) => Some(Op::Trim),
+            () if has(category::WRITE) => Some(Op::Write),
+            () if has(category::READ) => Some(Op::Read),
+            () => None,
+        };
+        let fua = op == Some(Op::Write) && has(category::FUA);
+        let Some(op) = op else { return Ok(None) };
+        // The kernel's internal form of a device number: twelve bits and twenty.
+        let stream = stream_of(device >> 20, device & ((1 << 20) - 1)).unwrap_or(device);
+        self.events.note(stream, Operation { op: Some(op), flush, fua });
+        let at = SimTime(order.u64(head, 8));
+        Ok(Some(match op {
+            Op::Flush => Record::flush(at, stream),
+            _ => Record { at, op, lba: Lba(order.u64(head, 16)), sectors, stream, fua },
+        }))
+    }
+}
+
+#[cold]
+fn no_magic() -> Bad {
+    Bad {
+        kind: ErrorKind::Malformed,
+        field: 0..0,
+        problem: "a record of blktrace does not begin with its magic number".to_owned(),
+        remedy: None,
+    }
+}
+
+#[cold]
+fn other_version(version: u32) -> Bad {
+    Bad {
+        kind: ErrorKind::Unsupported,
+        field: 0..0,
+        problem: format!("the records of blktrace are of version {version}, not {VERSION}"),
+        remedy: Some(
+            "convert it to text with the blkparse of that time: blkparse -i FILE".to_owned(),
+        ),
+    }
+}

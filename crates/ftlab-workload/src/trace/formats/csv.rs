@@ -1,0 +1,285 @@
+//! A user's own table: columns by the names in its head or by number (`columns`), separated by commas, semicolons, tabs, bars or
+//! blanks, with the numbers of any country.
+
+use std::ops::Range;
+
+use ftlab::host::Op;
+use ftlab::units::{Nanos, SimTime};
+
+use crate::trace::columns::{ColumnPlan, Given, OpWords, RequestPart, amount, op_named};
+use crate::trace::error::{Bad, ErrorKind};
+use crate::trace::fields::Extent;
+use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
+use crate::trace::gate::RecordPart;
+use crate::trace::options::Options;
+use crate::trace::record::Record;
+use crate::trace::suggest;
+use crate::trace::table::{
+    Splitter, decimal_time, first_lines, guess_separator, separator_in_words, whole_number,
+};
+use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+
+use super::names::Names;
+
+pub(crate) static FORMAT: Format = Format {
+    name: "csv",
+    doc: "a table of one's own, by the columns that `columns` says: time=ts:us,op=3,offset=lba:512,size=len:byte; words of \
+          operations by their first letter, or by `op`: 0=read,1=write",
+    columns: "any",
+    units: UNITS,
+    tick: Nanos(1),
+    unit_varies: true,
+    source: "the user",
+    codec: Codec::Text { fit: format::fit::<Csv>, open: format::open::<Csv>, writer: None },
+};
+
+/// Each column has a unit of its own.
+const UNITS: Units = Units { time: TimeUnit::S, address: SpaceUnit::Byte, size: SpaceUnit::Byte };
+
+/// Where a part of a request comes from.
+#[derive(Clone, Debug)]
+enum Origin<T> {
+    Column { index: usize, unit: u64 },
+    Constant(T),
+}
+
+/// The parts of a request in a table whose head is known.
+#[derive(Clone, Debug)]
+struct Layout {
+    time: Option<Origin<u64>>,
+    op: Origin<Op>,
+    offset: Origin<u64>,
+    size: Origin<u64>,
+    stream: Option<Origin<u32>>,
+}
+
+/// A reader of a table.
+pub(crate) struct Csv {
+    splitter: Splitter,
+    layout: Result<Layout, Bad>,
+    /// The line with the names of the columns, until it has come.
+    head: Option<Vec<u8>>,
+    words: OpWords,
+    names: Names,
+    widened: u64,
+    has_time: bool,
+}
+
+impl Csv {
+    /// A reader by a plan.
+    pub fn planned(plan: &ColumnPlan, options: &Options, sample: &[u8]) -> Csv {
+        let mut splitter = Splitter::new(guess_separator(sample).unwrap_or(b','));
+        let first = first_lines(sample).next().unwrap_or_default();
+        splitter.split(first);
+        let names = splitter.all();
+        let layout = layout(plan, &names);
+        // A head has names where the other lines have numbers.
+        let is_head = layout.as_ref().map_or(true, |layout| !reads(&splitter, &layout.offset));
+        Csv {
+            layout: layout.map_err(|problem| no_column(&problem, first.len())),
+            head: is_head.then(|| first.to_vec()),
+            splitter,
+            words: options.op_words.clone(),
+            names: Names::default(),
+            widened: 0,
+            has_time: plan.of(RequestPart::Time).is_some(),
+        }
+    }
+
+    /// The place of a part of a line, if no field before it is quoted.
+    fn field_of(&self, line: &[u8], index: usize) -> Range<usize> {
+        let separator = self.splitter.separator();
+        if line.contains(&b'"') || separator == crate::trace::fields::BLANKS {
+            return 0..line.len();
+        }
+        let mut start = 0;
+        for _ in 0..index {
+            match line[start..].iter().position(|&byte| byte == separator) {
+                Some(length) => start += length + 1,
+                None => return line.len()..line.len(),
+            }
+        }
+        let length = line[start..].iter().position(|&byte| byte == separator);
+        start..length.map_or(line.len(), |length| start + length)
+    }
+
+    fn bad(&self, line: &[u8], index: usize, what: &str, expected: &str) -> Bad {
+        let found = match self.splitter.field(index) {
+            None => "the line ends".to_owned(),
+            Some([]) => "an empty field".to_owned(),
+            Some(field) => format!("`{}`", String::from_utf8_lossy(&field[..field.len().min(40)])),
+        };
+        let problem = format!("expected {what}: {expected}, found {found}");
+        Bad::field(self.field_of(line, index), problem)
+    }
+
+    /// A whole number of a column, in its unit.
+    fn number(&self, line: &[u8], from: &Origin<u64>, what: &str) -> Result<u64, Bad> {
+        match *from {
+            Origin::Constant(value) => Ok(value),
+            Origin::Column { index, unit } => {
+                let number = self.splitter.field(index).and_then(whole_number);
+                let scaled = number.and_then(|number| number.checked_mul(unit));
+                scaled.ok_or_else(|| self.bad(line, index, what, "a whole number"))
+            }
+        }
+    }
+
+    fn op(&self, line: &[u8], from: &Origin<Op>) -> Result<Op, Bad> {
+        match *from {
+            Origin::Constant(op) => Ok(op),
+            Origin::Column { index, .. } => {
+                let word = self.splitter.field(index).unwrap_or_default();
+                self.words.meaning(word).ok_or_else(|| Bad {
+                    remedy: Some(
+                        "say what the words mean, as in `op` 0=read,1=write; operations are read, write, trim and \
+                         flush"
+                            .to_owned(),
+                    ),
+                    ..self.bad(line, index, "an operation", "a word that begins with R, W, T or F")
+                })
+            }
+        }
+    }
+}
+
+/// Whether a line that was split has a number where this comes from.
+fn reads(splitter: &Splitter, from: &Origin<u64>) -> bool {
+    match *from {
+        Origin::Constant(_) => false,
+        Origin::Column { index, .. } => splitter.field(index).and_then(whole_number).is_some(),
+    }
+}
+
+/// Finds the columns of a plan by the fields of the first line.
+fn layout(plan: &ColumnPlan, names: &[String]) -> Result<Layout, String> {
+    let of = |part| plan.of(part);
+    let needed = |part: RequestPart| of(part).ok_or_else(|| format!("{} is missing", part.name()));
+    let number = |part| -> Result<Origin<u64>, String> {
+        let given = needed(part)?;
+        let constant = amount(&given.text).map(Origin::Constant);
+        constant.map_or_else(|| column(given, names), Ok)
+    };
+    let op = needed(RequestPart::Op)?;
+    let op = column(op, names)
+        .or_else(|problem| op_named(&op.text).map(Origin::Constant).ok_or(problem))?;
+    let time = of(RequestPart::Time).map(|given| column(given, names)).transpose()?;
+    let stream = of(RequestPart::Stream).map(|given| column(given, names)).transpose()?;
+    let offset = number(RequestPart::Offset)?;
+    Ok(Layout { time, op, offset, size: number(RequestPart::Size)?, stream })
+}
+
+/// The column of this name, or else of this number.
+fn column<T>(given: &Given, names: &[String]) -> Result<Origin<T>, String> {
+    let unit = given.unit;
+    let named = names.iter().position(|name| *name == given.text);
+    let same = |name: &String| name.eq_ignore_ascii_case(&given.text);
+    if let Some(index) = named.or_else(|| names.iter().position(same)) {
+        return Ok(Origin::Column { index, unit });
+    }
+    let number = given.text.parse().ok().filter(|number| (1..=names.len()).contains(number));
+    if let Some(index) = number.map(|number: usize| number - 1) {
+        return Ok(Origin::Column { index, unit });
+    }
+    let listed: Vec<String> =
+        (1..).zip(names).take(LISTED).map(|(number, name)| format!("{number} `{name}`")).collect();
+    let more = if names.len() > LISTED { ", ..." } else { "" };
+    let part = given.part.name();
+    Err(format!(
+        "{part}={} is no column; the first line has {}{more}",
+        given.text,
+        listed.join(", ")
+    ))
+}
+
+/// How many columns an error lists.
+const LISTED: usize = 30;
+
+#[cold]
+fn no_plan(sample: &[u8]) -> Bad {
+    let guess = suggest::guess(sample);
+    let columns = guess.columns.unwrap_or_else(|| "time=1:us,op=2,offset=3:512,size=4".to_owned());
+    Bad {
+        kind: ErrorKind::Unsupported,
+        field: 0..first_lines(sample).next().map_or(0, <[u8]>::len),
+        problem: format!("a table can only be read if its columns are known{}", guess.shown),
+        remedy: Some(format!("say which column is what, as in `columns` {columns}")),
+    }
+}
+
+#[cold]
+fn no_column(problem: &str, length: usize) -> Bad {
+    Bad {
+        kind: ErrorKind::Unsupported,
+        field: 0..length,
+        problem: problem.to_owned(),
+        remedy: Some("name a column of the table in `columns`, or number it from 1".to_owned()),
+    }
+}
+
+impl LineFormat for Csv {
+    const SEPARATOR: u8 = b',';
+    // Each table has its own: errors find their place by the layout.
+    const COLUMNS: Columns = Columns { time: 0, address: 0, size: 0 };
+
+    fn new(_: Units, options: &Options, sample: &[u8]) -> Csv {
+        let mut csv = Csv::planned(&options.columns, options, sample);
+        if options.columns.is_empty() {
+            csv.layout = Err(no_plan(sample));
+        }
+        csv
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        if format::is_void(line) {
+            return Ok(None);
+        }
+        if self.head.take_if(|head| head == line).is_some() && self.layout.is_ok() {
+            return Ok(None);
+        }
+        self.splitter.split(line);
+        let layout = self.layout.as_ref().map_err(Clone::clone)?;
+        let ns = match layout.time {
+            None | Some(Origin::Constant(_)) => 0,
+            Some(Origin::Column { index, unit }) => {
+                let field = self.splitter.field(index).unwrap_or_default();
+                let time = decimal_time(field, unit);
+                time.ok_or_else(|| self.bad(line, index, "a time", "a number within 584 years"))?
+            }
+        };
+        let op = self.op(line, &layout.op)?;
+        let offset = self.number(line, &layout.offset, "an address")?;
+        let size = self.number(line, &layout.size, "a size")?;
+        let stream = match layout.stream {
+            None | Some(Origin::Constant(_)) => 0,
+            Some(Origin::Column { index, .. }) => {
+                self.names.number(self.splitter.field(index).unwrap_or_default())
+            }
+        };
+        if op == Op::Flush {
+            return Ok(Some(Record::flush(SimTime(ns), stream)));
+        }
+        let extent = Extent::new(offset, size, &UNITS)
+            .ok_or_else(|| Bad::field(0..line.len(), "address and size exceed 2^64 bytes"))?;
+        self.widened += u64::from(extent.widened);
+        Ok(Some(extent.record(SimTime(ns), op, stream)))
+    }
+
+    fn place(line: &[u8], _: RecordPart) -> Range<usize> {
+        0..line.len()
+    }
+
+    fn remarks(&self) -> Remarks {
+        let mut remarks =
+            Remarks { widened: self.widened, timeless: !self.has_time, ..Remarks::default() };
+        let separator = separator_in_words(self.splitter.separator());
+        remarks.assumed.push(format!("columns are separated by {separator}"));
+        if !self.has_time {
+            remarks.assumed.push("requests have no times".to_owned());
+        }
+        if !self.names.is_empty() {
+            remarks.assumed.push(self.names.remark("values of its column"));
+        }
+        remarks
+    }
+}

@@ -1,0 +1,61 @@
+//! Sysinternals' DiskMon, saved: `number time duration disk Read|Write sector sectors`, separated by tabs, times in seconds with the
+//! decimals of the country.
+
+use ftlab::host::Op;
+use ftlab::units::{Nanos, SimTime};
+
+use crate::trace::error::Bad;
+use crate::trace::fields::{BLANKS, Fields};
+use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
+use crate::trace::options::Options;
+use crate::trace::record::Record;
+use crate::trace::table::decimal_time;
+use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+
+pub(crate) static FORMAT: Format = Format {
+    name: "diskmon",
+    doc: "Sysinternals DiskMon, saved as text; the disk is the stream",
+    columns: "# Time Duration(s) Disk Read|Write Sector Length",
+    units: Units { time: TimeUnit::S, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
+    tick: Nanos(100),
+    unit_varies: false,
+    source: "DiskMon v2.01, Sysinternals",
+    codec: Codec::Text { fit: format::fit::<DiskMon>, open: format::open::<DiskMon>, writer: None },
+};
+
+struct DiskMon {
+    units: Units,
+}
+
+impl LineFormat for DiskMon {
+    const SEPARATOR: u8 = BLANKS;
+    const COLUMNS: Columns = Columns { time: 1, address: 5, size: 6 };
+
+    fn new(units: Units, _: &Options, _: &[u8]) -> DiskMon {
+        DiskMon { units }
+    }
+
+    fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        let mut fields = Fields::<BLANKS>::new(line);
+        fields.number("a line number")?;
+        let unit = self.units.time.ns();
+        let mut seconds = |what: &str| {
+            let time = decimal_time(fields.text(), unit);
+            time.ok_or_else(|| fields.bad(what, "seconds with decimals"))
+        };
+        let at = SimTime(seconds("a time")?);
+        seconds("a duration")?;
+        let stream = fields.small("a disk number")?;
+        let op = match fields.text() {
+            b"Read" => Op::Read,
+            b"Write" => Op::Write,
+            _ => return Err(fields.bad("an operation", "Read or Write")),
+        };
+        let extent = fields.extent(&self.units)?;
+        Ok(Some(extent.record(at, op, stream)))
+    }
+
+    fn remarks(&self) -> Remarks {
+        Remarks::default()
+    }
+}

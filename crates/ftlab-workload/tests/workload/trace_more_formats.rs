@@ -1,0 +1,473 @@
+//! Formats of kernels, programs and archives of traces: files written by hand from their descriptions, and what they must read as.
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, SimTime};
+use ftlab_workload::trace::{
+    BlkEvent, ColumnPlan, ErrorKind, Facts, Location, OpWords, Options, Record, SpaceUnit, Trace,
+    TraceError, open,
+};
+
+fn bytes(content: &[u8]) -> Location {
+    Location::Memory("test".to_owned(), content.to_vec().into())
+}
+
+fn read_all(trace: &mut Trace) -> Result<Vec<Record>, TraceError> {
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while trace.next_batch(&mut batch)? {
+        all.extend_from_slice(&batch);
+    }
+    Ok(all)
+}
+
+fn read_with(content: &[u8], options: Options) -> (Vec<Record>, Facts) {
+    let mut trace = open(bytes(content), options).unwrap_or_else(|error| panic!("{error}"));
+    let records = read_all(&mut trace).unwrap_or_else(|error| panic!("{error}"));
+    (records, trace.facts())
+}
+
+/// Reads without options; the format must be detected.
+fn read(content: &[u8], format: &str) -> Vec<Record> {
+    let (records, facts) = read_with(content, Options::default());
+    assert_eq!(facts.format, format);
+    records
+}
+
+fn failure(content: &[u8], options: Options) -> TraceError {
+    let read = open(bytes(content), options).and_then(|mut trace| read_all(&mut trace));
+    read.expect_err("it should fail")
+}
+
+fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
+    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
+}
+
+/// 8:16 as a stream.
+const SDB: u32 = 8 << 20 | 16;
+
+/// Numbers in either order.
+struct Bytes {
+    is_big: bool,
+    all: Vec<u8>,
+}
+
+impl Bytes {
+    fn put<const N: usize>(&mut self, little: [u8; N]) {
+        let mut word = little;
+        if self.is_big {
+            word.reverse();
+        }
+        self.all.extend_from_slice(&word);
+    }
+
+    /// One record of blktrace, with `more` bytes behind it.
+    fn blktrace(&mut self, (ns, sector, bytes): (u64, u64, u32), action: u32, more: u16) {
+        self.put(0x6561_7407_u32.to_le_bytes());
+        self.put(1_u32.to_le_bytes());
+        self.put(ns.to_le_bytes());
+        self.put(sector.to_le_bytes());
+        self.put(bytes.to_le_bytes());
+        self.put(action.to_le_bytes());
+        self.put(4711_u32.to_le_bytes());
+        self.put(SDB.to_le_bytes());
+        self.put(0_u32.to_le_bytes());
+        self.put(0_u16.to_le_bytes());
+        self.put(more.to_le_bytes());
+        self.all.extend(std::iter::repeat_n(b'x', more.into()));
+    }
+}
+
+/// Categories of blktrace.
+const READ: u32 = 1 << 16;
+const WRITE: u32 = 1 << 17;
+const FLUSH: u32 = 1 << 18;
+const SYNC: u32 = 1 << 19;
+const NOTIFY: u32 = 1 << 26;
+const DISCARD: u32 = 1 << 29;
+const FUA: u32 = 1 << 31;
+/// Actions.
+const QUEUE: u32 = 1 | 1 << 20;
+const ISSUE: u32 = 7 | 1 << 22;
+const COMPLETE: u32 = 8 | 1 << 23;
+
+fn blktrace(is_big: bool) -> Vec<u8> {
+    let mut file = Bytes { is_big, all: Vec::new() };
+    file.blktrace((0, 0, 0), NOTIFY, 6);
+    file.blktrace((1_000, 80, 4096), QUEUE | WRITE | SYNC, 0);
+    file.blktrace((2_000, 80, 8192), ISSUE | WRITE | SYNC, 0);
+    file.blktrace((3_000, 8, 4096), ISSUE | READ, 20);
+    file.blktrace((4_000, 1024, 1 << 20), ISSUE | WRITE | DISCARD, 0);
+    file.blktrace((5_000, 0, 0), ISSUE | WRITE | FLUSH, 0);
+    file.blktrace((6_000, 16, 4096), ISSUE | WRITE | FUA, 0);
+    file.blktrace((9_000, 80, 8192), COMPLETE | WRITE, 0);
+    file.all
+}
+
+#[test]
+fn blktrace_in_both_byte_orders() {
+    let expected = [
+        record(0, Op::Write, 80, 16, SDB),
+        record(1_000, Op::Read, 8, 8, SDB),
+        record(2_000, Op::Trim, 1024, 2048, SDB),
+        Record::flush(SimTime(3_000), SDB),
+        Record { fua: true, ..record(4_000, Op::Write, 16, 8, SDB) },
+    ];
+    for is_big in [false, true] {
+        let file = blktrace(is_big);
+        assert_eq!(read(&file, "blktrace"), expected);
+        let queued = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
+        assert_eq!(read_with(&file, queued).0, [record(0, Op::Write, 80, 8, SDB)]);
+        let ended = Options { blkparse_event: Some(BlkEvent::Complete), ..Options::default() };
+        assert_eq!(read_with(&file, ended).0, [record(0, Op::Write, 80, 16, SDB)]);
+    }
+}
+
+#[test]
+fn damage_in_blktrace_is_found() {
+    let whole = blktrace(false);
+    let cut = failure(&whole[..whole.len() - 7], Options::default());
+    assert_eq!(cut.kind, ErrorKind::Corrupt);
+    assert!(cut.to_string().contains("row 8: the file ends within a record"), "{cut}");
+    let lenient = Options { skip_malformed: true, ..Options::default() };
+    let (records, facts) = read_with(&whole[..whole.len() - 7], lenient);
+    assert_eq!((records.len(), facts.skipped_lines), (5, 1));
+    let mut damaged = whole.clone();
+    // The second record begins behind the first one's six bytes.
+    damaged[55] = 0;
+    assert!(failure(&damaged, Options::default()).problem.contains("magic number"));
+    let mut newer = whole;
+    newer[0] = 8;
+    let newer = failure(&newer, Options::default());
+    assert_eq!(newer.kind, ErrorKind::Unsupported);
+    assert!(newer.problem.contains("version 8, not 7"), "{newer}");
+}
+
+#[test]
+fn ftrace_trace_cmd_and_perf() {
+    let lines = "cpus=4\n\
+        # a comment\n          \
+        fio-4711  [002]   100.000001: block_bio_queue:      8,16 WS 80 + 8 [fio]\n          \
+        my: job-4711  [002] d..1.   100.000002: block_rq_issue:       8,16 WS 8192 () 80 + 16 [my: job]\n          \
+        fio-4711  [002]   100.000003: sched_switch:         fio:4711 [120] R ==> idle\n          \
+        fio-4711  [002]   100.000004: block_rq_issue: 8,16 RA 4096 () 8 + 8 none,0,0 [fio]\n          \
+        fio-4711  [002]   100.000005: block_rq_issue:       8,16 FF 0 () 0 + 0 [kworker/0:1]\n    \
+        fio  4711 [000]   100.000006:       block:block_rq_issue: 8,16 WFS 4096 (0a 1b) 16 + 8 [fio]\n          \
+        <idle>-0     [002]   100.000009: block_rq_complete:    8,16 WS () 80 + 16 [0]\n";
+    assert_eq!(
+        read(lines.as_bytes(), "ftrace"),
+        [
+            record(0, Op::Write, 80, 16, SDB),
+            record(2_000, Op::Read, 8, 8, SDB),
+            Record::flush(SimTime(3_000), SDB),
+            Record { fua: true, ..record(4_000, Op::Write, 16, 8, SDB) },
+        ]
+    );
+    let bad = "a-1 [0] 1.0: block_rq_issue: 8,16 WS 8192 () 80 + 16 [a]\n\
+               a-1 [0] 1.1: block_rq_issue: 8,16 WS 8192 () x80 + 16 [a]\n";
+    insta::assert_snapshot!(failure(bad.as_bytes(), Options::default()), @r"
+    test, line 2: expected a sector: a whole number, found `x80`
+      2 | a-1 [0] 1.1: block_rq_issue: 8,16 WS 8192 () x80 + 16 [a]
+        |                                              ^^^
+    remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
+    ");
+    let ended = "a-1 [0] 1.0: block_rq_complete: 8,16 WS () 80 + 16 [0]\n";
+    let ended = failure(ended.as_bytes(), Options::default());
+    assert!(ended.problem.contains("1 completions (block_rq_complete)"), "{ended}");
+}
+
+#[test]
+fn biosnoop_starts_a_latency_before_its_lines() {
+    let lines = "TIME(s)     COMM           PID     DISK      T  SECTOR     BYTES  LAT(ms)\n\
+        0.000000    supervise      1950    xvda1     W  13092560   4096      0.74\n\
+        0.000178    java thread    1951    xvdb      R  13092432   8192      0.61\n\
+        1.000000    jbd2/x         203     xvda1     FF 0          0         0.50\n";
+    // The second began 61 us after the first one's end, that is 308 us after its beginning.
+    let expected = [
+        record(0, Op::Write, 13_092_560, 8, 0),
+        record(308_000, Op::Read, 13_092_432, 16, 1),
+        Record::flush(SimTime(1_000_240_000), 0),
+    ];
+    assert_eq!(read(lines.as_bytes(), "biosnoop"), expected);
+    let queued =
+        lines.replace("0.74", "5.00 0.74").replace("0.61", "0.01 0.61").replace(" 0.50", "0 0.50");
+    assert_eq!(read(queued.as_bytes(), "biosnoop"), expected);
+}
+
+#[test]
+fn fiu() {
+    let lines = "89967195728145 4892 syslogd 904265560 8 W 6 0 531e779bf5af4c5d\n\
+                 89967195731145 4892 my prog 904265568 16 R 6 1 531e779bf5af4c5d\n";
+    let expected = [
+        record(0, Op::Write, 904_265_560, 8, 6 << 20),
+        record(3_000, Op::Read, 904_265_568, 16, 6 << 20 | 1),
+    ];
+    assert_eq!(read(lines.as_bytes(), "fiu"), expected);
+}
+
+fn vscsi(version: u16, records: &[(u16, u32, u64, u64)]) -> Vec<u8> {
+    let mut file = Bytes { is_big: false, all: Vec::new() };
+    for (serial, &(command, length, block, time)) in records.iter().enumerate() {
+        let (serial, version) = (serial as u32, version << 8 | 1);
+        if version >> 8 == 2 {
+            file.put(command.to_le_bytes());
+            file.put(version.to_le_bytes());
+        }
+        file.put(serial.to_le_bytes());
+        file.put(length.to_le_bytes());
+        file.put(1_u32.to_le_bytes());
+        if version >> 8 == 1 {
+            file.put(command.to_le_bytes());
+            file.put(version.to_le_bytes());
+        }
+        file.put(block.to_le_bytes());
+        file.put(time.to_le_bytes());
+        if version >> 8 == 2 {
+            file.put(77_u64.to_le_bytes());
+        }
+    }
+    file.all
+}
+
+#[test]
+fn vscsi_of_both_versions() {
+    let requests = [
+        (0x28, 4096, 16, 1_000_000),
+        (0x12, 96, 0, 1_000_001),
+        (0x8a, 65_536, 1 << 33, 1_000_002),
+        (0x35, 0, 0, 1_000_005),
+    ];
+    let expected = [
+        record(0, Op::Read, 16, 8, 0),
+        record(2_000, Op::Write, 1 << 33, 128, 0),
+        Record::flush(SimTime(5_000), 0),
+    ];
+    for version in [1, 2] {
+        let file = vscsi(version, &requests);
+        assert_eq!(file.len(), 4 * [32, 40][usize::from(version) - 1]);
+        assert_eq!(read(&file, "vscsi"), expected);
+        let (_, facts) = read_with(&file, Options::default());
+        assert!(
+            facts.assumed.contains(&format!("records of version {version}, as the first ones say"))
+        );
+        assert!(facts.assumed.contains(&"1 other commands are no requests".to_owned()));
+    }
+    let mut mixed = vscsi(1, &requests);
+    mixed[3 * 32 + 15] = 2;
+    assert!(failure(&mixed, Options::default()).problem.contains("version 1 or 2"));
+}
+
+#[test]
+fn hp_srt() {
+    let mut file = Bytes {
+        is_big: true,
+        all: b"hostname\t= \"cello\";\ntracedate\t= \"Sat Apr 18 00:00:00 1992\";\n".to_vec(),
+    };
+    file.all.extend(b"anything\x0c");
+    let mut io = |id: u32, sec: u32, usec: u32, bytes: u32, sector: u32, flags: u32| {
+        let length = 52 + if id >> 16 == 4 { 4 } else { 0 } + if id & 0xffff == 4 { 4 } else { 0 };
+        let numbers = [length, id, sec, usec, 5, 900, bytes, sector, 0x300, 1, 7, flags, 0, 2, 3];
+        numbers[..length as usize / 4].iter().for_each(|number| file.put(number.to_le_bytes()));
+    };
+    io(4 << 16 | 1, 10, 500, 8192, 640, 1);
+    io(4 << 16 | 4, 10, 600, 8192, 0, 1);
+    io(4 << 16 | 1, 11, 0, 1024, 32, 0x100);
+    let expected =
+        [record(0, Op::Read, 640, 16, 0x300), record(999_500_000, Op::Write, 32, 2, 0x300)];
+    assert_eq!(read(&file.all, "hp-srt"), expected);
+    let (_, facts) = read_with(&file.all, Options::default());
+    assert!(facts.warnings.iter().any(|text| text.starts_with("1 records")), "{facts:?}");
+    let cut = failure(&file.all[..file.all.len() - 1], Options::default());
+    assert_eq!(cut.kind, ErrorKind::Corrupt);
+}
+
+#[test]
+fn oracle_general_needs_its_name_and_the_size_of_a_block() {
+    let mut file = Bytes { is_big: false, all: Vec::new() };
+    for (seconds, object, length) in [(100_u32, 7_u64, 4096_u32), (102, 9, 512)] {
+        file.put(seconds.to_le_bytes());
+        file.put(object.to_le_bytes());
+        file.put(length.to_le_bytes());
+        file.put((-1_i64).to_le_bytes());
+    }
+    let named = || Options::default().with_format("oracle-general").expect("known");
+    let error = failure(&file.all, named());
+    assert!(error.problem.contains("no addresses") && error.remedy.contains("`address_unit` 4k"));
+    let options = Options { address_unit: Some(SpaceUnit::Page4k), invert_ops: true, ..named() };
+    let expected = [record(0, Op::Write, 56, 8, 0), record(2_000_000_000, Op::Write, 72, 1, 0)];
+    assert_eq!(read_with(&file.all, options).0, expected);
+}
+
+#[test]
+fn disksim_that_validates_and_that_disksim_writes() {
+    let lines = "R Miss 1000 8 5000.5 1000\nW Hit 2000 16 300 200\nR Miss 3000 8 1 1\n";
+    let expected = [
+        record(0, Op::Read, 1000, 8, 0),
+        record(6_000_500, Op::Write, 2000, 16, 0),
+        record(6_500_500, Op::Read, 3000, 8, 0),
+    ];
+    assert_eq!(read(lines.as_bytes(), "disksim-validate"), expected);
+    let lines = "0.500000,2,100,8,1,1,-1,0x55d0\n1.000001,2,200,16,1a,2,0,0x55d1\n";
+    let expected = [record(0, Op::Read, 100, 8, 2), record(500_001, Op::Write, 200, 16, 2)];
+    assert_eq!(read(lines.as_bytes(), "disksim-outtrace"), expected);
+}
+
+#[test]
+fn ssdsim_with_a_number_as_sixth_column_and_erases() {
+    let lines = "5 1 40 8 0 0.25\n14 1 48 16 2 1.00\n15 1 48 8 1 0.5\n";
+    let expected = [
+        record(0, Op::Write, 40, 8, 1),
+        record(9, Op::Trim, 48, 16, 1),
+        record(10, Op::Read, 48, 8, 1),
+    ];
+    assert_eq!(read(lines.as_bytes(), "ssdsim"), expected);
+}
+
+#[test]
+fn msr_with_blanks_and_alibaba_in_small_letters() {
+    let expected = [record(0, Op::Read, 2, 8, 3), record(1_000, Op::Write, 0, 1, 3)];
+    for separator in ["\t", "  "] {
+        let lines =
+            "128166372003061629,src,3,Read,1024,4096,55\n128166372003061639,src,3,Write,0,512,7\n";
+        assert_eq!(read(lines.replace(',', separator).as_bytes(), "msr"), expected);
+    }
+    let lines = "419,w,8192,4096,1577808144360767\n419,r,0,512,1577808144360768\n";
+    let expected = [record(0, Op::Write, 16, 8, 419), record(1_000, Op::Read, 0, 1, 419)];
+    assert_eq!(read(lines.as_bytes(), "alibaba"), expected);
+}
+
+#[test]
+fn windows() {
+    let lines = "BeginHeader\n\
+        DiskRead,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, ElapsedTime,  DiskNum, IrpFlags\n\
+        EndHeader\n\
+        OS Version: 6.0.6001, Trace Size: 32768KB\n\
+        CSwitch, 5000, Idle (0), 0\n\
+        DiskRead,       8612,        xperf.exe (3984),      11844, 0xffffe288b23f1b20, 0x018f0b8000, 0x00001000,         283,        0, 0x060043\n\
+        DiskWrite,      8700,        b.exe ( 4),      11844, 0xffffe288b23f1b20, 0x0000000200, 512,         400,        3, 0x060043\n";
+    // They arrived at 8329 and 8300.
+    let expected =
+        [record(0, Op::Write, 1, 1, 3), record(29_000, Op::Read, 0x018f_0b80_00 / 512, 8, 0)];
+    assert_eq!(read(lines.as_bytes(), "xperf"), expected);
+    let with_processor =
+        lines.replace("11844, 0xf", "11844, 1, 0xf").replace("IrpPtr", "CPU, IrpPtr");
+    assert_eq!(read(with_processor.as_bytes(), "xperf"), expected);
+
+    let german = "IO Type;Process Name;Init Time (s);Complete Time (s);Size (B);Min Offset;Disk\n\
+                  Write;a.exe;0,000001000;1,5;4.096;0x1000;0\n\
+                  Read;b.exe;1.000,000002000;1,5;65.536;0x0;1\n";
+    let english = "IO Type,Process Name,Init Time (s),Complete Time (s),Size (B),Min Offset,Disk\n\
+                   Write,a.exe,0.000001000,1.5,\"4,096\",0x1000,0\n\
+                   Read,b.exe,\"1,000.000002000\",1.5,\"65,536\",0x0,1\n";
+    let expected = [record(0, Op::Write, 8, 8, 0), record(1_000_000_001_000, Op::Read, 0, 128, 1)];
+    assert_eq!(read(german.as_bytes(), "wpa"), expected);
+    assert_eq!(read(english.as_bytes(), "wpa"), expected);
+
+    let lines = "0\t0,002316\t0,00019\t0\tWrite\t63\t8\n1\t0,102316\t0,00019\t1\tRead\t71\t16\n";
+    let expected = [record(0, Op::Write, 63, 8, 0), record(100_000_000, Op::Read, 71, 16, 1)];
+    assert_eq!(read(lines.as_bytes(), "diskmon"), expected);
+    assert_eq!(read(lines.replace(',', ".").as_bytes(), "diskmon"), expected);
+}
+
+fn by(columns: &str) -> Options {
+    let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
+    Options { columns, ..Options::default() }
+}
+
+#[test]
+fn a_table_of_ones_own_by_name_and_by_number() {
+    let table = "ts;kind;lba;len;vol\n1000,5;R;16;4096;a\n1001;write;24;8192;b\n1002;R;0;512;a\n";
+    let expected = [
+        record(0, Op::Read, 16, 8, 0),
+        record(500, Op::Write, 24, 16, 1),
+        record(1_500, Op::Read, 0, 1, 0),
+    ];
+    for columns in [
+        "time=ts:us,op=kind,offset=lba:512,size=len,stream=vol",
+        "time=1:us,op=2,offset=3:sector,size=4:byte,stream=5",
+    ] {
+        let (records, facts) = read_with(table.as_bytes(), by(columns));
+        assert_eq!(records, expected, "{columns}");
+        assert_eq!(facts.format, "csv");
+        assert!(
+            facts.assumed.contains(&"columns are separated by semicolons".to_owned()),
+            "{facts:?}"
+        );
+    }
+    // Without a head, with codes, and with what the table lacks.
+    let mut options = by("time=1:s,op=2,offset=3,size=4KiB");
+    options.op_words.add("0=read,1=write").expect("words");
+    let (records, _) = read_with(b"1.5,0,8192\n2.5,1,0\n", options);
+    let expected = [record(0, Op::Read, 16, 8, 0), record(1_000_000_000, Op::Write, 0, 8, 0)];
+    assert_eq!(records, expected);
+    let (records, facts) = read_with(b"a b\n8 1\n16 2\n", by("op=write,offset=a:4k,size=b:512"));
+    assert_eq!(records, [record(0, Op::Write, 64, 1, 0), record(0, Op::Write, 128, 2, 0)]);
+    assert!(facts.assumed.contains(&"requests have no times".to_owned()));
+}
+
+#[test]
+fn what_is_wrong_with_a_table_is_said() {
+    let table = b"ts,kind,lba,len\n1,R,16,4096\n2,W,24,x\n";
+    insta::assert_snapshot!(failure(table, by("time=ts,op=kind,offset=lba:512,size=len")), @r"
+    test, line 3: expected a size: a whole number, found `x`
+      3 | 2,W,24,x
+        |        ^
+    remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
+    ");
+    insta::assert_snapshot!(failure(table, by("time=ts,op=kind,offset=where:512,size=len")), @r"
+    test, line 1: offset=where is no column; the first line has 1 `ts`, 2 `kind`, 3 `lba`, 4 `len`
+      1 | ts,kind,lba,len
+        | ^^^^^^^^^^^^^^^
+    remedy: name a column of the table in `columns`, or number it from 1
+    ");
+    insta::assert_snapshot!(failure(b"1,7,16,4096\n", by("op=2,offset=3,size=4")), @r"
+    test, line 1: expected an operation: a word that begins with R, W, T or F, found `7`
+      1 | 1,7,16,4096
+        |   ^
+    remedy: say what the words mean, as in `op` 0=read,1=write; operations are read, write, trim and flush
+    ");
+    let wrong = [
+        "tim=1",
+        "time",
+        "time=a:parsec,op=2,offset=3,size=4",
+        "op=1,offset=2",
+        "op=1,op=2",
+        "op=1:us,offset=2,size=3",
+        "offset=",
+    ];
+    let said: Vec<_> = wrong.iter().map(|text| ColumnPlan::parse(text).expect_err(text)).collect();
+    insta::assert_snapshot!(said.join("\n"), @r"
+    a request has no `tim`; did you mean time? its parts are time, op, offset, size, stream
+    `time` is not part=column; parts are time, op, offset, size, stream, as in time=ts:us,op=3,offset=lba:512,size=4KiB
+    times have no unit `parsec`; known are ns, filetime, us, ms, s
+    a request needs size; name its column, or say how large all of them are: size=4KiB
+    op is given twice; give it once
+    op has no unit; leave out `:us`
+    offset= needs the name or the number of a column
+    ");
+    let mut words = OpWords::default();
+    let wrong = ["R", "R=reads", "R=read,R=write"];
+    let said: Vec<_> = wrong.iter().map(|text| words.add(text).expect_err(text)).collect();
+    insta::assert_snapshot!(said.join("\n"), @r"
+    `R` is not word=operation, as in R=read; operations are read, write, trim, flush
+    there is no operation `reads`; known are read, write, trim, flush
+    `R` has a meaning already; give it once
+    ");
+}
+
+#[test]
+fn a_file_that_fits_nothing_is_shown_with_the_columns_that_may_read_it() {
+    let table = "when_us,what,sector,bytes\n1000,R,16,4096\n2000,W,32,8192\n3000,R,8,512\n";
+    let error = failure(table.as_bytes(), Options::default());
+    insta::assert_snapshot!(error, @r"
+    test, line 2: its first lines fit no known trace format; split at commas, it begins when_us | what | sector | bytes // 1000 | R | 16 | 4096 // 2000 | W | 32 | 8192
+      2 | 1000,R,16,4096
+        | ^^^^^^^^^^^^^^
+    remedy: these may be its columns: `columns` time=when_us:us,op=what,offset=sector:512,size=bytes; or force one with `format` to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, fiu, disksim-validate, disksim-outtrace, wpa, xperf, diskmon, biosnoop, ftrace, blktrace, vscsi, hp-srt, oracle-general, csv, parquet
+    ");
+    let columns = error.remedy.split("`columns` ").nth(1).and_then(|rest| rest.split(';').next());
+    let (records, _) = read_with(table.as_bytes(), by(columns.expect("a suggestion")));
+    assert_eq!(records[1], record(1_000_000, Op::Write, 32, 16, 0));
+    // Nothing but numbers: by what they hold.
+    let bare = "0.001;77;8192;4096\n0.002;77;1048576;8192\n0.004;77;512;4096\n";
+    let error = failure(bare.as_bytes(), Options::default());
+    assert!(error.remedy.contains("`columns` time=1,offset=3,size=4,op=write;"), "{error}");
+}
