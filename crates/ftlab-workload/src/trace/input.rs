@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use serde::Serialize;
 
+use super::archive::{Archive, ArchiveBytes, ArchiveKind};
 use super::error::{ErrorKind, TraceError};
 
 /// The location of a trace.
@@ -21,13 +22,24 @@ pub enum Location {
     Stdin,
     /// Bytes in memory, with a name for messages.
     Memory(String, Bytes),
+    /// Several files, each with streams of its own.
+    Several(Vec<Location>),
 }
 
 impl Location {
-    /// Parses a command-line argument: `-` is standard input, everything else a path.
+    /// Parses a command-line argument: `-` is standard input, everything else a path, or several with commas between them.
     #[must_use]
     pub fn from_argument(argument: &str) -> Location {
-        if argument == "-" { Location::Stdin } else { Location::File(PathBuf::from(argument)) }
+        let path = PathBuf::from(argument);
+        match argument {
+            "-" => Location::Stdin,
+            _ if argument.contains(',') && !path.exists() => {
+                let files =
+                    argument.split(',').map(|file| Location::File(PathBuf::from(file.trim())));
+                Location::Several(files.collect())
+            }
+            _ => Location::File(path),
+        }
     }
 
     /// Returns the name for messages.
@@ -37,6 +49,9 @@ impl Location {
             Location::File(path) => path.display().to_string(),
             Location::Stdin => "standard input".to_owned(),
             Location::Memory(name, _) => name.clone(),
+            Location::Several(files) => {
+                files.iter().map(Location::name).collect::<Vec<_>>().join(",")
+            }
         }
     }
 }
@@ -94,7 +109,7 @@ pub enum Compression {
 }
 
 /// The memory limit of a decoder, so that a file of few bytes cannot request all memory.
-const DECODER_MEMORY: u64 = 512 << 20;
+pub(crate) const DECODER_MEMORY: u64 = 512 << 20;
 
 /// How many bytes identify a file: enough to reach the magic number of a tar archive.
 pub(crate) const MAGIC_BYTES: usize = 512;
@@ -140,17 +155,27 @@ impl Compression {
     }
 }
 
-/// An opened location.
-pub(crate) enum Opened {
-    /// Text, decompressed.
-    Text(Lines, Compression),
-    /// A Parquet file on disk.
-    ParquetFile(File),
-    /// A Parquet file in memory.
-    ParquetBytes(Bytes),
+/// The bytes of a Parquet file, which is not read in order.
+pub(crate) enum TableBytes {
+    File(File),
+    Memory(Bytes),
 }
 
-/// Opens a location and looks at its first bytes. Text ends after `most` bytes.
+/// An opened location.
+pub(crate) enum Opened {
+    /// One file, decompressed.
+    Bytes(Lines, Compression),
+    /// A Parquet file.
+    Parquet(TableBytes),
+    /// The files of an archive.
+    Archive(Archive, Compression),
+    /// The files of a folder.
+    Folder(PathBuf),
+    /// Several files.
+    Several(Vec<Location>),
+}
+
+/// Opens a location and looks at its first bytes. A file that is read in order ends after `most` bytes.
 pub(crate) fn open(
     location: &Location,
     most: u64,
@@ -159,10 +184,8 @@ pub(crate) fn open(
     let name = location.name();
     let failed = |error: io::Error| TraceError::io(&name, "can't read it", &error);
     let mut reader: Box<dyn Read + Send> = match location {
-        Location::File(path) if path.is_dir() => {
-            let remedy = "name a file, such as one of those in it";
-            return Err(TraceError::new(ErrorKind::Io, &name, "this is a directory", remedy));
-        }
+        Location::Several(files) => return Ok(Opened::Several(files.clone())),
+        Location::File(path) if path.is_dir() => return Ok(Opened::Folder(path.clone())),
         Location::File(path) => {
             let file = File::open(path).map_err(failed)?;
             let length = file.metadata().map_or(0, |metadata| metadata.len());
@@ -173,23 +196,63 @@ pub(crate) fn open(
         Location::Memory(_, bytes) => Box::new(Cursor::new(bytes.clone())),
     };
     let magic = peek(&mut reader).map_err(failed)?;
-    if magic.starts_with(b"PAR1") {
-        // It is not read sequentially.
-        meter.total.store(0, Ordering::Relaxed);
-        return match location {
-            Location::File(path) => Ok(Opened::ParquetFile(File::open(path).map_err(failed)?)),
-            Location::Memory(_, bytes) => Ok(Opened::ParquetBytes(bytes.clone())),
-            Location::Stdin => Err(parquet_needs_file(&name)),
-        };
+    let kind = ArchiveKind::of(&magic).filter(|kind| *kind != ArchiveKind::Tar);
+    if !magic.starts_with(b"PAR1") && kind.is_none() {
+        return unpack(&name, Box::new(Cursor::new(magic).chain(reader)), most);
     }
+    // It is not read from its beginning to its end.
+    meter.total.store(0, Ordering::Relaxed);
+    let bytes = match location {
+        Location::File(path) => ArchiveBytes::File(File::open(path).map_err(failed)?),
+        Location::Memory(_, bytes) => ArchiveBytes::Memory(bytes.clone()),
+        _ => return Err(needs_file(&name, kind)),
+    };
+    Ok(match (kind, bytes) {
+        (Some(kind), bytes) => Opened::Archive(Archive::open(kind, bytes), Compression::None),
+        (None, ArchiveBytes::File(file)) => Opened::Parquet(TableBytes::File(file)),
+        (None, ArchiveBytes::Memory(bytes)) => Opened::Parquet(TableBytes::Memory(bytes)),
+        (None, ArchiveBytes::Stream(_)) => return Err(needs_file(&name, None)),
+    })
+}
+
+/// Decompresses bytes and looks at what they are.
+fn unpack(name: &str, whole: Box<dyn Read + Send>, most: u64) -> Result<Opened, TraceError> {
+    let failed = |error: io::Error| TraceError::io(name, "can't read it", &error);
+    let unpacked = |error: io::Error| TraceError::io(name, "can't decompress it", &error);
+    let mut whole = whole;
+    let magic = peek(&mut whole).map_err(failed)?;
     let compression = Compression::of(&magic);
-    let whole: Box<dyn Read + Send> = Box::new(Cursor::new(magic).chain(reader));
-    let mut text = compression.decoder(whole).map_err(failed)?;
-    let unpacked = |error: io::Error| TraceError::io(&name, "can't decompress it", &error);
-    let start = peek(&mut text).map_err(unpacked)?;
-    refuse_archives(&name, &start, compression)?;
-    let text = Box::new(Cursor::new(start).chain(text).take(most));
-    Ok(Opened::Text(Lines::new(text, name), compression))
+    let whole: Box<dyn Read + Send> = Box::new(Cursor::new(magic).chain(whole));
+    let mut bytes = compression.decoder(whole).map_err(failed)?;
+    let start = peek(&mut bytes).map_err(unpacked)?;
+    let kind = ArchiveKind::of(&start);
+    let is_table = start.starts_with(b"PAR1");
+    let bytes: Box<dyn Read + Send> = Box::new(Cursor::new(start).chain(bytes).take(most));
+    match kind {
+        Some(ArchiveKind::Tar) => {
+            let archive = Archive::open(ArchiveKind::Tar, ArchiveBytes::Stream(bytes));
+            Ok(Opened::Archive(archive, compression))
+        }
+        Some(kind) => Err(needs_file(name, Some(kind))),
+        None if is_table => Err(needs_file(name, None)),
+        None => Ok(Opened::Bytes(Lines::new(bytes, name.to_owned()), compression)),
+    }
+}
+
+/// Opens a file of an archive.
+pub(crate) fn unpacked(
+    name: &str,
+    bytes: Box<dyn Read + Send>,
+) -> Result<(Lines, Compression), TraceError> {
+    match unpack(name, bytes, u64::MAX)? {
+        Opened::Bytes(lines, compression) => Ok((lines, compression)),
+        _ => Err(TraceError::new(
+            ErrorKind::Unsupported,
+            name,
+            "this is an archive in an archive",
+            "unpack the outer one, and name the folder",
+        )),
+    }
 }
 
 fn peek(reader: &mut impl Read) -> io::Result<Vec<u8>> {
@@ -198,37 +261,14 @@ fn peek(reader: &mut impl Read) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-fn parquet_needs_file(name: &str) -> TraceError {
+fn needs_file(name: &str, kind: Option<ArchiveKind>) -> TraceError {
+    let what = kind.map_or("Parquet", ArchiveKind::name);
     TraceError::new(
         ErrorKind::Unsupported,
         name,
-        "Parquet can only be read from a regular file, because its footer is at the end",
-        "save it to a file and name that (Parquet is compressed internally)",
+        format!("{what} can only be read from a regular file, because its index is at the end"),
+        "save it to a file, uncompressed, and name that (it is compressed internally)",
     )
-}
-
-/// Refuses archives that contain a trace, with a command to extract it.
-fn refuse_archives(name: &str, start: &[u8], compression: Compression) -> Result<(), TraceError> {
-    let refuse = |what: &str, remedy: String| {
-        Err(TraceError::new(ErrorKind::UnknownFormat, name, what, remedy))
-    };
-    if start.get(257..262) == Some(b"ustar") {
-        let flag = if compression == Compression::None { "" } else { " (any compression)" };
-        let remedy = format!(
-            "unpack it first, or pipe what tar -xOf FILE{flag} prints, and name - as the trace"
-        );
-        return refuse("this is a tar archive, not a trace", remedy);
-    }
-    if start.starts_with(b"PAR1") {
-        return Err(parquet_needs_file(name));
-    }
-    match start {
-        [b'P', b'K', 3, 4, ..] => refuse(
-            "this is a zip archive, not a trace",
-            "unpack it first, or pipe what unzip -p FILE prints, and name - as the trace".into(),
-        ),
-        _ => Ok(()),
-    }
 }
 
 /// The size of a block.

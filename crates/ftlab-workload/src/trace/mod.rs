@@ -7,6 +7,7 @@
 //! The path of a line: `input` (bytes, decompressed, split) → `formats/*` (one file each, parsed
 //! with `fields`) → `gate` (plausibility) → `reader` (sorted within a window, time from zero).
 
+mod archive;
 mod columns;
 mod convert;
 mod digest;
@@ -20,8 +21,10 @@ pub mod fuzz;
 mod gate;
 mod input;
 mod inspect;
+mod natural;
 mod options;
 mod pages;
+mod parts;
 mod reader;
 mod record;
 mod shape;

@@ -13,8 +13,9 @@ use super::error::{ErrorKind, TraceError};
 use super::format::{self, Codec, Format, Remarks};
 use super::formats::{self, parquet};
 use super::gate::Gate;
-use super::input::{self, Compression, Location, Meter, Opened};
+use super::input::{self, Compression, Lines, Location, Meter, Opened};
 use super::options::Options;
+use super::parts;
 use super::record::Record;
 use super::shape::Silence;
 use super::source::RecordSource;
@@ -89,32 +90,65 @@ pub(crate) fn open_start(
     let name = location.name();
     let meter = Arc::new(Meter::default());
     let (source, format, compression) = match input::open(&location, most, &meter)? {
-        Opened::Text(mut lines, compression) => {
-            let format = match options.format {
-                Some(format) => format,
-                None if !options.columns.is_empty() => &formats::csv::FORMAT,
-                None => match format::detect_binary(lines.ahead(input::MAGIC_BYTES)?) {
-                    Some(format) => format,
-                    None => format::detect(&name, lines.sample()?, &options)?,
-                },
-            };
-            let (Codec::Text { open, .. } | Codec::Binary { open, .. }) = &format.codec else {
-                return Err(not_parquet(&name));
-            };
-            (open(lines, format, &options)?, format, compression)
-        }
-        opened @ (Opened::ParquetFile(_) | Opened::ParquetBytes(_)) => {
+        Opened::Bytes(lines, compression) => open_bytes(&name, (lines, compression), &options)?,
+        Opened::Parquet(table) => {
             if let Some(format) = options.format.filter(|format| !format.is_parquet()) {
                 return Err(is_parquet(&name, format.name));
             }
-            (parquet::open(opened, &name, &options)?, &parquet::FORMAT, Compression::None)
+            (parquet::open(table, &name, &options)?, &parquet::FORMAT, Compression::None)
         }
+        Opened::Archive(archive, compression) => {
+            parts::archive(&name, archive, compression, &options)?
+        }
+        Opened::Folder(path) => parts::folder(&path, &options)?,
+        Opened::Several(files) => parts::several(&name, files, Vec::new(), &options, true)?,
     };
+    Ok(begin(name, (source, format, compression), options, meter))
+}
+
+/// Opens a file that was unpacked.
+pub(crate) fn open_unpacked(
+    name: String,
+    unpacked: (Lines, Compression),
+    options: Options,
+) -> Result<Trace, TraceError> {
+    let opened = open_bytes(&name, unpacked, &options)?;
+    Ok(begin(name, opened, options, Arc::new(Meter::default())))
+}
+
+/// A source of records, its format, and how it is compressed.
+type OpenedSource = (Box<dyn RecordSource>, &'static Format, Compression);
+
+fn open_bytes(
+    name: &str,
+    (mut lines, compression): (Lines, Compression),
+    options: &Options,
+) -> Result<OpenedSource, TraceError> {
+    let format = match options.format {
+        Some(format) => format,
+        None if !options.columns.is_empty() => &formats::csv::FORMAT,
+        None => match format::detect_binary(lines.ahead(input::MAGIC_BYTES)?) {
+            Some(format) => format,
+            None => format::detect(name, lines.sample()?, options)?,
+        },
+    };
+    let (Codec::Text { open, .. } | Codec::Binary { open, .. }) = &format.codec else {
+        return Err(not_parquet(name));
+    };
+    Ok((open(lines, format, options)?, format, compression))
+}
+
+fn begin(
+    name: String,
+    (source, format, compression): OpenedSource,
+    options: Options,
+    meter: Arc<Meter>,
+) -> Trace {
     let units = options.units(format);
     // An overridden unit is the resolution of a clock with whole numbers.
     let tick_ns = options.time_unit.map_or(format.tick.0, TimeUnit::ns);
     let gate = Gate::new(options.accept_implausible, options.late, tick_ns);
-    Ok(Trace {
+    Trace {
         source,
         format,
         compression,
@@ -130,7 +164,7 @@ pub(crate) fn open_start(
         silence: Silence::default(),
         next_judgement: BATCH as u64,
         meter,
-    })
+    }
 }
 
 fn not_parquet(name: &str) -> TraceError {
@@ -242,6 +276,21 @@ impl Trace {
             },
             None,
         )
+    }
+
+    /// Returns the time of the first request by the clock of the file; zero before one was read.
+    pub(crate) fn origin(&self) -> SimTime {
+        self.origin.unwrap_or(SimTime::ZERO)
+    }
+
+    /// Whether its requests have no times.
+    pub(crate) fn is_timeless(&self) -> bool {
+        self.gate.timeless
+    }
+
+    /// Returns what the reader of its format assumed.
+    pub(crate) fn own_remarks(&self) -> Vec<String> {
+        self.source.remarks().assumed
     }
 
     /// Returns the format of the trace.

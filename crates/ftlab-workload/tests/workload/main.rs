@@ -22,5 +22,6 @@ mod trace_errors;
 mod trace_formats;
 mod trace_limits;
 mod trace_more_formats;
+mod trace_parts;
 mod trace_real;
 mod trace_writer;

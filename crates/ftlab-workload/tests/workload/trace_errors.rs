@@ -329,14 +329,6 @@ fn beyond_the_window_disorder_is_refused_or_clamped() {
 }
 
 #[test]
-fn archives_and_binary_traces_come_with_the_command_that_helps() {
-    let mut tar = vec![0; 512];
-    tar[257..262].copy_from_slice(b"ustar");
-    assert!(failure(tar).remedy.contains("tar -xOf"));
-    assert!(failure(b"PK\x03\x04....".to_vec()).remedy.contains("unzip -p"));
-}
-
-#[test]
 fn damaged_containers_are_said_to_be_damaged() {
     let folder = tempfile::tempdir().expect("a folder");
     let lines = ssdsim((0..5_000).map(|step| (step * 1_000_003, step * 8, 8)));

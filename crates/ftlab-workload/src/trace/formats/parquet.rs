@@ -9,7 +9,7 @@ use crate::columns::{Columns, STEP, Unread};
 use crate::trace::error::{ErrorKind, TraceError, TracePosition};
 use crate::trace::format::{Codec, Format, Remarks};
 use crate::trace::gate::Gate;
-use crate::trace::input::Opened;
+use crate::trace::input::TableBytes;
 use crate::trace::options::Options;
 use crate::trace::record::{Record, op_of};
 use crate::trace::source::{RecordSource, Skipped};
@@ -34,14 +34,13 @@ pub(crate) const COLUMNS: [(&str, bool); 5] =
 const MOST_SECTORS: u64 = u64::MAX / 512;
 /// Opens a Parquet file.
 pub(crate) fn open(
-    opened: Opened,
+    table: TableBytes,
     name: &str,
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
-    let columns = match opened {
-        Opened::ParquetFile(file) => Columns::open(file, COLUMNS),
-        Opened::ParquetBytes(content) => Columns::open(content, COLUMNS),
-        Opened::Text(..) => unreachable!("text has no columns"),
+    let columns = match table {
+        TableBytes::File(file) => Columns::open(file, COLUMNS),
+        TableBytes::Memory(content) => Columns::open(content, COLUMNS),
     };
     let columns = columns.map_err(|unread| refused(name, unread))?;
     let units = options.units(&FORMAT);

@@ -1,0 +1,253 @@
+//! Archives: tar with any compression, zip, 7z. Their files come one after another.
+//!
+//! The libraries lend out one file at a time, so a thread of its own reads them and sends their bytes on. It is at most a few blocks
+//! ahead, and ends when nobody listens any more.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use sevenz_rust2::{ArchiveReader, Password};
+
+use super::input::DECODER_MEMORY;
+use super::natural::natural;
+
+/// The bytes of a block on its way.
+const BLOCK: usize = 256 << 10;
+/// How many blocks the thread is ahead.
+const AHEAD: usize = 4;
+
+/// A kind of archive, by the first bytes of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ArchiveKind {
+    Tar,
+    Zip,
+    SevenZip,
+}
+
+impl ArchiveKind {
+    /// The kind of archive that begins so, decompressed.
+    pub fn of(start: &[u8]) -> Option<ArchiveKind> {
+        match start {
+            _ if start.get(257..262) == Some(b"ustar") => Some(ArchiveKind::Tar),
+            [b'P', b'K', 3, 4, ..] => Some(ArchiveKind::Zip),
+            [b'7', b'z', 0xbc, 0xaf, 0x27, 0x1c, ..] => Some(ArchiveKind::SevenZip),
+            _ => None,
+        }
+    }
+
+    /// Its name in messages.
+    pub const fn name(self) -> &'static str {
+        match self {
+            ArchiveKind::Tar => "tar",
+            ArchiveKind::Zip => "zip",
+            ArchiveKind::SevenZip => "7z",
+        }
+    }
+}
+
+/// Where an archive is read from.
+pub(crate) enum ArchiveBytes {
+    /// One after another: enough for tar.
+    Stream(Box<dyn Read + Send>),
+    File(File),
+    Memory(Bytes),
+}
+
+/// What the thread sends.
+enum Piece {
+    /// The next file begins.
+    Begins(String),
+    Content(Vec<u8>),
+    Failed(io::Error),
+}
+
+/// The files of an archive.
+pub(crate) struct Archive {
+    pieces: Arc<Mutex<Pieces>>,
+}
+
+struct Pieces {
+    from: Receiver<Piece>,
+    /// The name of a file that has begun and was not handed out yet.
+    next: Option<String>,
+    failed: Option<io::Error>,
+}
+
+impl Archive {
+    /// Begins to read an archive.
+    pub fn open(kind: ArchiveKind, bytes: ArchiveBytes) -> Archive {
+        let (to, from) = sync_channel(AHEAD);
+        std::thread::spawn(move || {
+            let done = match (kind, bytes) {
+                (ArchiveKind::Tar, ArchiveBytes::Stream(stream)) => send_tar(stream, &to),
+                (ArchiveKind::Tar, ArchiveBytes::File(file)) => send_tar(file, &to),
+                (ArchiveKind::Tar, ArchiveBytes::Memory(bytes)) => {
+                    send_tar(Cursor::new(bytes), &to)
+                }
+                (ArchiveKind::Zip, ArchiveBytes::File(file)) => send_zip(file, &to),
+                (ArchiveKind::Zip, ArchiveBytes::Memory(bytes)) => {
+                    send_zip(Cursor::new(bytes), &to)
+                }
+                (ArchiveKind::SevenZip, ArchiveBytes::File(file)) => send_seven_zip(file, &to),
+                (ArchiveKind::SevenZip, ArchiveBytes::Memory(bytes)) => {
+                    send_seven_zip(Cursor::new(bytes), &to)
+                }
+                (ArchiveKind::Zip | ArchiveKind::SevenZip, ArchiveBytes::Stream(_)) => Err(
+                    io::Error::new(io::ErrorKind::Unsupported, "it can't be read from a stream"),
+                ),
+            };
+            if let Err(error) = done {
+                // If nobody listens, nobody misses the error.
+                let _ = to.send(Piece::Failed(error));
+            }
+        });
+        Archive { pieces: Arc::new(Mutex::new(Pieces { from, next: None, failed: None })) }
+    }
+
+    /// Goes on to the next file: its name and its bytes. What is left of the one before is passed over.
+    pub fn next(&mut self) -> io::Result<Option<(String, Box<dyn Read + Send>)>> {
+        let mut pieces = lock(&self.pieces);
+        let name = loop {
+            if let Some(name) = pieces.next.take() {
+                break name;
+            }
+            match pieces.receive()? {
+                Some(_) => {}
+                None if pieces.next.is_some() => {}
+                None => return Ok(None),
+            }
+        };
+        let bytes = ArchivedFile { pieces: Arc::clone(&self.pieces), block: Vec::new(), at: 0 };
+        Ok(Some((name, Box::new(bytes))))
+    }
+}
+
+fn lock(pieces: &Arc<Mutex<Pieces>>) -> std::sync::MutexGuard<'_, Pieces> {
+    pieces.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Pieces {
+    /// The next block of the present file; none at its end.
+    fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
+        if self.next.is_some() {
+            return Ok(None);
+        }
+        match self.from.recv() {
+            Ok(Piece::Content(block)) => Ok(Some(block)),
+            Ok(Piece::Begins(name)) => {
+                self.next = Some(name);
+                Ok(None)
+            }
+            Ok(Piece::Failed(error)) => {
+                self.failed = Some(io::Error::new(error.kind(), error.to_string()));
+                Err(error)
+            }
+            // The thread has ended.
+            Err(_) => match self.failed.take() {
+                Some(error) => Err(error),
+                None => Ok(None),
+            },
+        }
+    }
+}
+
+/// The bytes of one file.
+struct ArchivedFile {
+    pieces: Arc<Mutex<Pieces>>,
+    block: Vec<u8>,
+    at: usize,
+}
+
+impl Read for ArchivedFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.at == self.block.len() {
+            let Some(block) = lock(&self.pieces).receive()? else { return Ok(0) };
+            (self.block, self.at) = (block, 0);
+        }
+        let count = (&self.block[self.at..]).read(buffer)?;
+        self.at += count;
+        Ok(count)
+    }
+}
+
+/// Whether a file of an archive or folder is none of its traces: hidden, of another system, or a text about them.
+pub(crate) fn is_beside(name: &str) -> bool {
+    let parts: Vec<&str> = name.split(['/', '\\']).collect();
+    let file = parts.last().copied().unwrap_or_default().to_lowercase();
+    let is_hidden = |part: &&str| part.starts_with('.') && *part != "." && *part != "..";
+    let about = ["readme", "license", "licence", "copying", "changelog", "md5sum", "sha256sum"];
+    let endings = [
+        ".md", ".pdf", ".html", ".htm", ".doc", ".docx", ".png", ".jpg", ".py", ".sh", ".md5",
+        ".sha256",
+    ];
+    parts.iter().any(|part| is_hidden(part) || *part == "__MACOSX")
+        || about.iter().any(|name| file.starts_with(name))
+        || endings.iter().any(|ending| file.ends_with(ending))
+}
+
+/// Sends a file's bytes. Returns false if nobody listens.
+fn send_file(name: String, from: &mut dyn Read, to: &SyncSender<Piece>) -> io::Result<bool> {
+    if to.send(Piece::Begins(name)).is_err() {
+        return Ok(false);
+    }
+    loop {
+        let mut block = Vec::new();
+        from.take(BLOCK as u64).read_to_end(&mut block)?;
+        if block.is_empty() {
+            return Ok(true);
+        }
+        if to.send(Piece::Content(block)).is_err() {
+            return Ok(false);
+        }
+    }
+}
+
+fn send_tar(from: impl Read, to: &SyncSender<Piece>) -> io::Result<()> {
+    for entry in tar::Archive::new(from).entries()? {
+        let mut entry = entry?;
+        if !entry.header().entry_type().is_file() {
+            continue;
+        }
+        let name = entry.path()?.to_string_lossy().into_owned();
+        if !send_file(name, &mut entry, to)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Files of a zip archive can be read in any order: by their names, with numbers by their values.
+fn send_zip(from: impl Read + Seek, to: &SyncSender<Piece>) -> io::Result<()> {
+    let mut archive = zip::ZipArchive::new(from).map_err(io::Error::other)?;
+    let mut names = Vec::new();
+    for index in 0..archive.len() {
+        let file = archive.by_index_raw(index).map_err(io::Error::other)?;
+        if file.is_file() {
+            names.push((file.name().map_err(io::Error::other)?.into_owned(), index));
+        }
+    }
+    names.sort_by(|one, other| natural(&one.0).cmp(&natural(&other.0)));
+    for (name, index) in names {
+        let mut file = archive.by_index(index).map_err(io::Error::other)?;
+        if !send_file(name, &mut file, to)? {
+            break;
+        }
+    }
+    Ok(())
+}
+
+fn send_seven_zip(from: impl Read + Seek, to: &SyncSender<Piece>) -> io::Result<()> {
+    let limit = (DECODER_MEMORY >> 10) as usize;
+    let mut archive = ArchiveReader::new_with_memory_limit(from, Password::empty(), limit)
+        .map_err(io::Error::other)?;
+    let each = archive.for_each_entries(|entry, bytes| {
+        if entry.is_directory() {
+            return Ok(true);
+        }
+        send_file(entry.name().to_owned(), bytes, to).map_err(Into::into)
+    });
+    each.map_err(io::Error::other)
+}

@@ -1,0 +1,315 @@
+//! A trace in several files: those of a folder or of several arguments, merged by time, or those of an archive, one after another.
+//!
+//! All files have one clock. Of a folder, a file is opened when the merge comes to its first request, so files that follow each
+//! other are read one at a time however many there are. The files of an archive can only be read in its order.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::{Path, PathBuf};
+
+use ftlab::units::SimTime;
+
+use super::archive::{Archive, is_beside};
+use super::error::{ErrorKind, TraceError};
+use super::format::{Format, Remarks};
+use super::gate::Gate;
+use super::input::{self, Compression, Location};
+use super::natural::natural;
+use super::options::Options;
+use super::reader::{self, Trace};
+use super::record::Record;
+use super::source::{RecordSource, Skipped};
+
+/// The most files that are read at once.
+const MOST_AT_ONCE: usize = 512;
+/// How many remarks on files a trace passes on, and how many names of files that are left out.
+const MOST_REMARKS: usize = 12;
+
+/// Where further files come from.
+enum Supply {
+    /// Files by the time of their first requests.
+    Files(VecDeque<(SimTime, Location)>),
+    Archive {
+        archive: Archive,
+        name: String,
+    },
+}
+
+/// A file that is being read.
+struct Part {
+    trace: Trace,
+    /// Which of the files it is.
+    number: u32,
+    batch: Vec<Record>,
+    at: usize,
+}
+
+/// Requests of several files.
+pub(crate) struct PartsSource {
+    supply: Supply,
+    options: Options,
+    format: &'static Format,
+    active: Vec<Part>,
+    opened: u32,
+    /// Whether each file has streams of its own: their numbers here by file and number there.
+    streams: Option<BTreeMap<(u32, u32), u32>>,
+    beside: Vec<String>,
+    remarks: Remarks,
+    skipped: Skipped,
+}
+
+/// The parts of a trace, and the format of the first of them.
+type OpenedParts = (Box<dyn RecordSource>, &'static Format, Compression);
+
+/// Opens the files of a folder.
+pub(crate) fn folder(path: &Path, options: &Options) -> Result<OpenedParts, TraceError> {
+    let name = path.display().to_string();
+    let failed = |error: std::io::Error| TraceError::io(&name, "can't read it", &error);
+    let (mut files, mut beside) = (Vec::new(), Vec::new());
+    for entry in std::fs::read_dir(path).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let is_file = entry.path().is_file();
+        match is_file && !is_beside(&file) {
+            true => files.push(entry.path()),
+            false if is_file => beside.push(file),
+            false => {}
+        }
+    }
+    files.sort_by(|one: &PathBuf, other| {
+        natural(&one.to_string_lossy()).cmp(&natural(&other.to_string_lossy()))
+    });
+    beside.sort_unstable();
+    let files = files.into_iter().map(Location::File).collect();
+    several(&name, files, beside, options, false)
+}
+
+/// Opens several files. Each has streams of its own if they are `separate`.
+pub(crate) fn several(
+    name: &str,
+    files: Vec<Location>,
+    beside: Vec<String>,
+    options: &Options,
+    separate: bool,
+) -> Result<OpenedParts, TraceError> {
+    let mut options = options.clone();
+    let mut begins = Vec::new();
+    for file in files {
+        let mut trace = reader::open(file.clone(), options.clone())?;
+        trace.next_batch(&mut Vec::new())?;
+        options.format = Some(trace.format());
+        begins.push((trace.origin(), file));
+    }
+    let Some(format) = options.format.filter(|_| !begins.is_empty()) else {
+        return Err(no_file(name));
+    };
+    // A stable sort: files that begin at once stay in the order of their names.
+    begins.sort_by_key(|(at, _)| *at);
+    let source = PartsSource {
+        supply: Supply::Files(begins.into()),
+        format,
+        active: Vec::new(),
+        opened: 0,
+        streams: separate.then(BTreeMap::new),
+        beside,
+        remarks: Remarks::default(),
+        skipped: Skipped::default(),
+        options,
+    };
+    Ok((Box::new(source), format, Compression::None))
+}
+
+/// Opens the files of an archive.
+pub(crate) fn archive(
+    name: &str,
+    archive: Archive,
+    compression: Compression,
+    options: &Options,
+) -> Result<OpenedParts, TraceError> {
+    let mut source = PartsSource {
+        supply: Supply::Archive { archive, name: name.to_owned() },
+        // Until the first file says what it is.
+        format: &super::formats::csv::FORMAT,
+        options: options.clone(),
+        active: Vec::new(),
+        opened: 0,
+        streams: None,
+        beside: Vec::new(),
+        remarks: Remarks::default(),
+        skipped: Skipped::default(),
+    };
+    if !source.open_next()? {
+        return Err(no_file(name));
+    }
+    let format = source.active[0].trace.format();
+    (source.format, source.options.format) = (format, Some(format));
+    Ok((Box::new(source), format, compression))
+}
+
+#[cold]
+fn no_file(name: &str) -> TraceError {
+    let remedy = "name a trace, or a folder or an archive with its files";
+    TraceError::new(ErrorKind::Empty, name, "there is no trace in it", remedy)
+}
+
+impl PartsSource {
+    /// Opens the next file. Returns false if there is none.
+    fn open_next(&mut self) -> Result<bool, TraceError> {
+        let trace = match &mut self.supply {
+            Supply::Files(files) => {
+                let Some((_, file)) = files.pop_front() else { return Ok(false) };
+                reader::open(file, self.options.clone())?
+            }
+            Supply::Archive { archive, name } => loop {
+                let next = archive.next();
+                let next = next.map_err(|error| TraceError::io(name, "can't unpack it", &error))?;
+                let Some((file, bytes)) = next else { return Ok(false) };
+                if is_beside(&file) {
+                    self.beside.push(file);
+                    continue;
+                }
+                let within = format!("{name}, {file}");
+                let opened = input::unpacked(&within, bytes)?;
+                break reader::open_unpacked(within, opened, self.options.clone())?;
+            },
+        };
+        if self.active.len() >= MOST_AT_ONCE {
+            return Err(too_many(trace.name()));
+        }
+        let mut part = Part { trace, number: self.opened, batch: Vec::new(), at: 0 };
+        self.opened += 1;
+        part.trace.next_batch(&mut part.batch)?;
+        self.active.push(part);
+        Ok(true)
+    }
+
+    /// Opens all files that begin before the next request.
+    fn open_due(&mut self) -> Result<(), TraceError> {
+        loop {
+            let next = self.active.iter().map(Part::time).min();
+            let is_due = match (&self.supply, next) {
+                (_, None) => true,
+                (Supply::Files(files), Some(next)) => {
+                    files.front().is_some_and(|(begins, _)| *begins <= next)
+                }
+                (Supply::Archive { .. }, Some(_)) => false,
+            };
+            if !is_due || !self.open_next()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes the earliest request; of equally early ones that of the file opened first. `None` at the end.
+    fn take(&mut self, gate: &mut Gate) -> Result<Option<Record>, TraceError> {
+        self.open_due()?;
+        let earliest = self.active.iter().enumerate().min_by_key(|(at, part)| (part.time(), *at));
+        let Some((index, _)) = earliest else { return Ok(None) };
+        let part = &mut self.active[index];
+        let mut record = Record { at: part.time(), ..part.batch[part.at] };
+        if let Some(streams) = &mut self.streams {
+            let next = streams.len() as u32;
+            record.stream = *streams.entry((part.number, record.stream)).or_insert(next);
+        }
+        part.at += 1;
+        if part.at == part.batch.len() {
+            part.at = 0;
+            if !part.trace.next_batch(&mut part.batch)? {
+                let part = self.active.remove(index);
+                self.finish(&part.trace, gate);
+            }
+        }
+        Ok(Some(record))
+    }
+
+    /// Adds up what is known of a file that was read.
+    fn finish(&mut self, trace: &Trace, gate: &mut Gate) {
+        let facts = trace.facts();
+        gate.dropped += facts.dropped_empty;
+        gate.out_of_order += facts.out_of_order;
+        gate.late_records += facts.clamped;
+        self.skipped.lines += facts.skipped_lines;
+        self.remarks.widened += facts.widened;
+        self.remarks.timeless |= trace.is_timeless();
+        let file = trace.name();
+        for warning in facts.warnings.into_iter().map(|text| format!("{file}: {text}")) {
+            if self.remarks.warnings.len() < MOST_REMARKS {
+                self.remarks.warnings.push(warning);
+            }
+        }
+        for text in trace.own_remarks() {
+            if !self.remarks.assumed.contains(&text) && self.remarks.assumed.len() < MOST_REMARKS {
+                self.remarks.assumed.push(text);
+            }
+        }
+    }
+}
+
+impl Part {
+    /// The time of its next request, by the clock of the files.
+    fn time(&self) -> SimTime {
+        SimTime(self.batch[self.at].at.0 + self.trace.origin().0)
+    }
+}
+
+impl RecordSource for PartsSource {
+    fn fill(
+        &mut self,
+        out: &mut Vec<Record>,
+        limit: usize,
+        gate: &mut Gate,
+    ) -> Result<bool, TraceError> {
+        while out.len() < limit {
+            let Some(mut record) = self.take(gate)? else { return Ok(false) };
+            let name =
+                self.active.first().map_or(String::new(), |part| part.trace.name().to_owned());
+            match gate.admit(&mut record) {
+                Ok(true) => out.push(record),
+                Ok(false) => {}
+                Err(refusal) => {
+                    let mut error = refusal.at(0..0).of_record(&name, gate.records + 1);
+                    if matches!(self.supply, Supply::Archive { .. }) {
+                        error.remedy += "; the files of an archive are read in its order: if they overlap, unpack it \
+                                         and name the folder, whose files are merged";
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn remarks(&self) -> Remarks {
+        let mut remarks = self.remarks.clone();
+        let how = match (&self.supply, &self.streams) {
+            (Supply::Archive { .. }, _) => "one after another",
+            (Supply::Files(_), None) => "merged by time",
+            (Supply::Files(_), Some(_)) => "merged by time, each with streams of its own",
+        };
+        let count = self.opened;
+        remarks.assumed.push(format!("{count} files with one clock, {how}"));
+        if !self.beside.is_empty() {
+            let listed: Vec<_> =
+                self.beside.iter().take(MOST_REMARKS).map(String::as_str).collect();
+            let count = self.beside.len();
+            remarks
+                .assumed
+                .push(format!("{count} files beside them are no traces: {}", listed.join(", ")));
+        }
+        remarks
+    }
+
+    fn skipped(&self) -> &Skipped {
+        &self.skipped
+    }
+}
+
+#[cold]
+fn too_many(name: &str) -> TraceError {
+    let problem = format!("more than {MOST_AT_ONCE} files go on at the same time");
+    TraceError::new(
+        ErrorKind::Unsupported,
+        name,
+        problem,
+        "merge them in groups: ftlab trace convert",
+    )
+}

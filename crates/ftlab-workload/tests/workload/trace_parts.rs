@@ -1,0 +1,127 @@
+//! Traces in several files: archives, folders, and several arguments.
+
+use std::path::Path;
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, SimTime};
+use ftlab_workload::trace::{ErrorKind, Facts, Location, Options, Record, TraceError, open};
+
+const TAR: &[u8] = include_bytes!("../../../../fuzz/corpus/trace/small.tar.gz");
+const ZIP: &[u8] = include_bytes!("../../../../fuzz/corpus/trace/small.zip");
+const SEVEN_ZIP: &[u8] = include_bytes!("../../../../fuzz/corpus/trace/small.7z");
+
+fn read(location: Location) -> Result<(Vec<Record>, Facts), TraceError> {
+    let mut trace = open(location, Options::default())?;
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while trace.next_batch(&mut batch)? {
+        all.extend_from_slice(&batch);
+    }
+    Ok((all, trace.facts()))
+}
+
+fn read_well(location: Location) -> (Vec<Record>, Facts) {
+    read(location).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn memory(name: &str, bytes: &[u8]) -> Location {
+    Location::Memory(name.to_owned(), bytes.to_vec().into())
+}
+
+fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
+    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
+}
+
+fn write(folder: &Path, name: &str, content: &str) {
+    std::fs::write(folder.join(name), content).expect("written");
+}
+
+#[test]
+fn the_files_of_an_archive_come_one_after_another() {
+    let expected = [
+        record(0, Op::Read, 2, 8, 3),
+        record(1_000, Op::Write, 0, 1, 3),
+        record(2_000, Op::Read, 4, 8, 4),
+    ];
+    for (name, bytes) in [("t.tar.gz", TAR), ("t.zip", ZIP), ("t.7z", SEVEN_ZIP)] {
+        let (records, facts) = read_well(memory(name, bytes));
+        assert_eq!(records, expected, "{name}");
+        assert_eq!((facts.format, facts.requests), ("msr", 3));
+        assert!(
+            facts.assumed.contains(&"2 files with one clock, one after another".to_owned()),
+            "{facts:?}"
+        );
+        assert!(facts.assumed.iter().any(|text| text.ends_with("README.txt")), "{facts:?}");
+        // From a file on disk, too, and named in errors.
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join(name), bytes).expect("written");
+        assert_eq!(read_well(folder.path().join(name).as_path().into()).0, expected, "{name}");
+    }
+}
+
+#[test]
+fn damaged_archives_are_said_to_be_damaged() {
+    for (name, bytes) in [("t.tar.gz", TAR), ("t.zip", ZIP), ("t.7z", SEVEN_ZIP)] {
+        let error = read(memory(name, &bytes[..bytes.len() - 40])).expect_err(name);
+        assert!(matches!(error.kind, ErrorKind::Corrupt | ErrorKind::Io), "{name}: {error}");
+        assert!(error.to_string().contains(name), "{error}");
+    }
+    let mut empty = vec![0; 1024];
+    empty[257..262].copy_from_slice(b"ustar");
+    assert!(read(memory("t.tar", &empty)).is_err());
+}
+
+#[test]
+fn the_files_of_a_folder_are_merged_by_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // The third overlaps the first; the second follows both, although its name does not.
+    write(folder.path(), "b_9.csv", "1000,h,0,Read,0,4096,1\n3000,h,0,Read,4096,4096,1\n");
+    write(folder.path(), "a_1.csv", "9000,h,1,Write,0,4096,1\n");
+    write(folder.path(), "c_2.csv", "2000,h,2,Read,0,512,1\n4000,h,2,Read,512,512,1\n");
+    write(folder.path(), "README", "about\n");
+    write(folder.path(), ".hidden", "about\n");
+    let (records, facts) = read_well(folder.path().into());
+    let expected = [
+        record(0, Op::Read, 0, 8, 0),
+        record(100_000, Op::Read, 0, 1, 2),
+        record(200_000, Op::Read, 8, 8, 0),
+        record(300_000, Op::Read, 1, 1, 2),
+        record(800_000, Op::Write, 0, 8, 1),
+    ];
+    assert_eq!(records, expected);
+    assert_eq!((facts.format, facts.out_of_order), ("msr", 0));
+    assert!(
+        facts.assumed.contains(&"3 files with one clock, merged by time".to_owned()),
+        "{facts:?}"
+    );
+    // A fault is told with its file.
+    write(
+        folder.path(),
+        "d_3.csv",
+        "9500,h,2,Read,0,512,1\n9600,h,2,Reed,512,512,1\n9700,h,2,Read,512,512,1\n",
+    );
+    let error = read(folder.path().into()).expect_err("it is damaged");
+    assert!(error.file.ends_with("d_3.csv") && error.to_string().contains("line 2"), "{error}");
+    let nothing = tempfile::tempdir().expect("a folder");
+    assert_eq!(read(nothing.path().into()).expect_err("no trace").kind, ErrorKind::Empty);
+}
+
+#[test]
+fn several_files_have_streams_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "one.csv", "1000,h,0,Read,0,4096,1\n3000,h,5,Read,4096,4096,1\n");
+    write(folder.path(), "two.csv", "2000,h,0,Write,0,4096,1\n");
+    let (one, two) = (folder.path().join("one.csv"), folder.path().join("two.csv"));
+    let argument = format!("{},{}", two.display(), one.display());
+    let (records, facts) = read_well(Location::from_argument(&argument));
+    let expected = [
+        record(0, Op::Read, 0, 8, 0),
+        record(100_000, Op::Write, 0, 8, 1),
+        record(200_000, Op::Read, 8, 8, 2),
+    ];
+    assert_eq!(records, expected);
+    assert!(facts.assumed.iter().any(|text| text.ends_with("each with streams of its own")));
+    // A file whose name has a comma is one file.
+    write(folder.path(), "a,b.csv", "1000,h,0,Read,0,4096,1\n");
+    let name = folder.path().join("a,b.csv").display().to_string();
+    assert_eq!(read_well(Location::from_argument(&name)).0.len(), 1);
+}
