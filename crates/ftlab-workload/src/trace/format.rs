@@ -376,6 +376,9 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
             ),
         );
     }
+    if let Some((lacks, remedy)) = suggest::half(sample) {
+        return TraceError::new(ErrorKind::Unsupported, name, lacks, remedy);
+    }
     let force = format!("force one with `format` to see what is wrong; known formats: {}", names());
     let fails = |problem, remedy| TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy);
     if let Some((format, Fit { requests, broken, first_broken: Some((number, bad)), .. })) = nearest

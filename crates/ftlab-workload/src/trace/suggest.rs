@@ -12,6 +12,35 @@ const LOOKED_AT: usize = 64;
 /// How much of a line an error shows, in characters.
 const LINE: usize = 160;
 
+/// Output of programs that is no trace: words of its head, what it lacks, and the remedy.
+const HALVES: [(&[&str], &str, &str); 3] = [
+    (
+        &["TIME(ms)", "DISK", "LAT(ms)"],
+        "this is biosnoop of bpftrace, which prints neither addresses nor sizes",
+        "record with biosnoop of bcc or libbpf-tools, which prints both, or with blktrace",
+    ),
+    (
+        &["Device", "r/s", "w/s"],
+        "this is iostat, which prints averages and no requests",
+        "record requests with blktrace; or write a workload with these averages (docs/loads.md)",
+    ),
+    (
+        &["COMM", "PID", "TYPE", "DEV", "BLOCK", "BYTES", "LATms"],
+        "this is iosnoop without times",
+        "record with iosnoop -ts and name the columns (`columns`), or with blktrace",
+    ),
+];
+
+/// Whether a text is the output of a program that is only half of a trace: what it lacks, and the remedy.
+pub(crate) fn half(sample: &[u8]) -> Option<(&'static str, &'static str)> {
+    let lines = || first_lines(sample).take(SHOWN).map(String::from_utf8_lossy);
+    let is = |words: &[&str]| lines().any(|line| words.iter().all(|word| line.contains(word)));
+    let found = HALVES
+        .into_iter()
+        .find(|(words, ..)| is(words) && !lines().any(|line| line.contains("STARTs")));
+    found.map(|(_, lacks, remedy)| (lacks, remedy))
+}
+
 /// Words in the names of columns, the most telling first.
 const HINTS: [(RequestPart, &[&str]); 5] = [
     (RequestPart::Time, &["init time", "timestamp", "time", "ts", "clock", "date"]),

@@ -454,6 +454,20 @@ fn what_is_wrong_with_a_table_is_said() {
 }
 
 #[test]
+fn half_a_trace_is_refused_with_what_it_lacks() {
+    let bpftrace = "Attached 4 probes\nTIME(ms)     DISK    COMM             PID    LAT(ms)\n\
+                    611          nvme0n1 bash             4179           10\n";
+    let error = failure(bpftrace.as_bytes(), Options::default());
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    assert!(
+        error.problem.contains("neither addresses nor sizes") && error.remedy.contains("bcc"),
+        "{error}"
+    );
+    let iostat = "Device            r/s     rkB/s   w/s\nsda   1.0  2.0  3.0\n";
+    assert!(failure(iostat.as_bytes(), Options::default()).problem.contains("averages"));
+}
+
+#[test]
 fn a_file_that_fits_nothing_is_shown_with_the_columns_that_may_read_it() {
     let table = "when_us,what,sector,bytes\n1000,R,16,4096\n2000,W,32,8192\n3000,R,8,512\n";
     let error = failure(table.as_bytes(), Options::default());
