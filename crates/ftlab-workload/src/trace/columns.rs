@@ -54,6 +54,25 @@ pub(crate) struct Given {
     pub unit: u64,
 }
 
+impl Given {
+    /// What was said, with its unit.
+    pub fn in_words(&self) -> String {
+        let Given { part, text, unit } = self;
+        let unit = match part {
+            RequestPart::Time => {
+                let known = TimeUnit::ALL.iter().find(|(_, known)| known.ns() == *unit);
+                known.map_or(String::new(), |(_, unit)| format!(" in {}", unit.words()))
+            }
+            RequestPart::Offset | RequestPart::Size if amount(text).is_none() => match unit {
+                1 => " in bytes".to_owned(),
+                unit => format!(" in units of {unit} bytes"),
+            },
+            _ => String::new(),
+        };
+        format!("{} is {text}{unit}, as said", part.name())
+    }
+}
+
 /// Which column of a table is what, and the words of its operations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnPlan {

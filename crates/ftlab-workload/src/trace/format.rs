@@ -371,7 +371,8 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
             name,
             "it is not text, and not a known compression or table",
             format!(
-                "check that it is the right file, and decompress it first; known formats: {}",
+                "check that it is the right file, and decompress it first; name a format that can't be told by its \
+                 beginning (oracle-general) with `format`; known formats: {}",
                 names()
             ),
         );

@@ -286,14 +286,23 @@ impl RecordSource for PartsSource {
             (Supply::Files(_), Some(_)) => "merged by time, each with streams of its own",
         };
         let count = self.opened;
-        remarks.assumed.push(format!("{count} files with one clock, {how}"));
+        remarks.assumed.push(format!(
+            "{}, {how}",
+            counted(count, "file with one clock", "files with one clock")
+        ));
         if !self.beside.is_empty() {
             let listed: Vec<_> =
                 self.beside.iter().take(MOST_REMARKS).map(String::as_str).collect();
             let count = self.beside.len();
-            remarks
-                .assumed
-                .push(format!("{count} files beside them are no traces: {}", listed.join(", ")));
+            remarks.assumed.push(format!(
+                "{}: {}",
+                counted(
+                    count as u32,
+                    "file beside them is no trace",
+                    "files beside them are no traces"
+                ),
+                listed.join(", ")
+            ));
         }
         remarks
     }
@@ -301,6 +310,11 @@ impl RecordSource for PartsSource {
     fn skipped(&self) -> &Skipped {
         &self.skipped
     }
+}
+
+/// A number of things, in words.
+fn counted(count: u32, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cold]

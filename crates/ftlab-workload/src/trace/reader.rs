@@ -333,24 +333,36 @@ impl Trace {
 
     fn assumed(&self, remarks: &Remarks) -> Vec<String> {
         let mut all = Vec::new();
-        if self.options.format.is_none() {
-            let why = if self.format.is_parquet() { "the file is" } else { "the first lines fit" };
+        if self.options.format.is_none() && self.options.columns.is_empty() {
+            let why = match &self.format.codec {
+                Codec::Text { .. } => "the first lines fit",
+                Codec::Binary { .. } | Codec::Parquet => "the file is",
+            };
             all.push(format!("format: {}, because {why} it", self.format.name));
         }
-        let said = |stated: bool| if stated { "as said" } else { "as this format has it" };
         let options = &self.options;
-        if !self.gate.timeless {
-            let (unit, why) = (self.units.time.words(), said(options.time_unit.is_some()));
-            all.push(format!("times count {unit}, {why}"));
+        if options.columns.is_empty() {
+            all.extend(self.units_in_words());
         }
-        let (unit, why) = (self.units.address.words(), said(options.address_unit.is_some()));
-        all.push(format!("addresses count {unit}, {why}"));
-        let (unit, why) = (self.units.size.words(), said(options.size_unit.is_some()));
-        all.push(format!("sizes count {unit}, {why}"));
         if options.invert_ops {
             all.push("reads and writes are swapped, as said".to_owned());
         }
         all.extend(remarks.assumed.iter().cloned());
+        all
+    }
+
+    /// The units of the file's numbers, and who said so.
+    fn units_in_words(&self) -> Vec<String> {
+        let said = |stated: bool| if stated { "as said" } else { "as this format has it" };
+        let mut all = Vec::new();
+        if !self.gate.timeless {
+            let (unit, why) = (self.units.time.words(), said(self.options.time_unit.is_some()));
+            all.push(format!("times count {unit}, {why}"));
+        }
+        let (unit, why) = (self.units.address.words(), said(self.options.address_unit.is_some()));
+        all.push(format!("addresses count {unit}, {why}"));
+        let (unit, why) = (self.units.size.words(), said(self.options.size_unit.is_some()));
+        all.push(format!("sizes count {unit}, {why}"));
         all
     }
 

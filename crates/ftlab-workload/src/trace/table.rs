@@ -186,7 +186,7 @@ mod tests {
     fn numbers_of_all_countries() {
         let whole = |text: &str| whole_number(text.as_bytes());
         assert_eq!(whole("4096"), Some(4096));
-        assert_eq!(whole("0x1d8b0a000"), Some(0x1_d8b0_a000));
+        assert_eq!(whole("0x1d8b0a000"), Some(0x0001_d8b0_a000));
         assert_eq!(whole("4,096"), Some(4096));
         assert_eq!(whole("1.234.567"), Some(1_234_567));
         assert_eq!(whole("1\u{202f}234"), Some(1234));

@@ -345,7 +345,7 @@ fn windows() {
         DiskWrite,      8700,        b.exe ( 4),      11844, 0xffffe288b23f1b20, 0x0000000200, 512,         400,        3, 0x060043\n";
     // They arrived at 8329 and 8300.
     let expected =
-        [record(0, Op::Write, 1, 1, 3), record(29_000, Op::Read, 0x018f_0b80_00 / 512, 8, 0)];
+        [record(0, Op::Write, 1, 1, 3), record(29_000, Op::Read, 0x0001_8f0b_8000 / 512, 8, 0)];
     assert_eq!(read(lines.as_bytes(), "xperf"), expected);
     let with_processor =
         lines.replace("11844, 0xf", "11844, 1, 0xf").replace("IrpPtr", "CPU, IrpPtr");
@@ -413,7 +413,7 @@ fn what_is_wrong_with_a_table_is_said() {
     remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
     ");
     insta::assert_snapshot!(failure(table, by("time=ts,op=kind,offset=where:512,size=len")), @r"
-    test, line 1: offset=where is no column; the first line has 1 `ts`, 2 `kind`, 3 `lba`, 4 `len`
+    test, line 1: offset=where is no column; the first line has 1 ts, 2 kind, 3 lba, 4 len
       1 | ts,kind,lba,len
         | ^^^^^^^^^^^^^^^
     remedy: name a column of the table in `columns`, or number it from 1

@@ -63,6 +63,8 @@ pub(crate) struct Csv {
     names: Names,
     widened: u64,
     has_time: bool,
+    /// What was said of each part.
+    said: Vec<String>,
 }
 
 impl Csv {
@@ -83,6 +85,7 @@ impl Csv {
             names: Names::default(),
             widened: 0,
             has_time: plan.of(RequestPart::Time).is_some(),
+            said: plan.given.iter().map(Given::in_words).collect(),
         }
     }
 
@@ -182,7 +185,7 @@ fn column<T>(given: &Given, names: &[String]) -> Result<Origin<T>, String> {
         return Ok(Origin::Column { index, unit });
     }
     let listed: Vec<String> =
-        (1..).zip(names).take(LISTED).map(|(number, name)| format!("{number} `{name}`")).collect();
+        (1..).zip(names).take(LISTED).map(|(number, name)| format!("{number} {name}")).collect();
     let more = if names.len() > LISTED { ", ..." } else { "" };
     let part = given.part.name();
     Err(format!(
@@ -272,6 +275,7 @@ impl LineFormat for Csv {
     fn remarks(&self) -> Remarks {
         let mut remarks =
             Remarks { widened: self.widened, timeless: !self.has_time, ..Remarks::default() };
+        remarks.assumed.extend(self.said.iter().cloned());
         let separator = separator_in_words(self.splitter.separator());
         remarks.assumed.push(format!("columns are separated by {separator}"));
         if !self.has_time {
