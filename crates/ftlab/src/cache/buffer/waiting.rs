@@ -112,10 +112,10 @@ impl EntryQueue {
         let mut taken: Vec<WaitingPage> = self.waiting.iter().copied().filter(is_one).collect();
         self.wanted -= taken.iter().map(|waiting| self.wants(waiting)).sum::<u32>();
         self.waiting.retain(|waiting| !is_one(waiting));
-        let mut behind: Vec<Lpn> =
-            self.behind.keys().copied().filter(|page| pages.contains(page)).collect();
-        behind.sort_unstable();
-        taken.extend(behind.into_iter().filter_map(|page| self.behind.remove(&page)).flatten());
+        if self.any_behind() {
+            let pages = (pages.start.get()..pages.end.get()).map(Lpn::new);
+            taken.extend(pages.filter_map(|page| self.behind.remove(&page)).flatten());
+        }
         taken
     }
 
