@@ -286,14 +286,21 @@ impl FileSystemRun {
         is_due && !self.changed.is_empty()
     }
 
+    /// Returns the changed blocks that the next commit takes: no more than half of the journal holds.
+    fn next_commit(&self) -> u64 {
+        let half = self.disk.journal / self.disk.block / 2;
+        (self.changed.len() as u64).min(half - BLOCKS_PER_COMMIT)
+    }
+
     /// Whether the next commit does not fit into this half of the journal.
     fn is_half_full(&self) -> bool {
-        let next = (self.changed.len() as u64 + BLOCKS_PER_COMMIT) * self.disk.block;
+        let next = (self.next_commit() + BLOCKS_PER_COMMIT) * self.disk.block;
         self.journal_used + next > self.disk.journal / 2
     }
 
     fn write_journal(&mut self) {
         let DiskShape { start, block, metadata, journal, .. } = self.disk;
+        let blocks = self.next_commit();
         if self.is_half_full() {
             // Everything in place was issued before: the other half may be overwritten.
             for at in std::mem::take(&mut self.journalled) {
@@ -302,7 +309,7 @@ impl FileSystemRun {
             }
             self.journal_used = 0;
         }
-        let mut left = (self.changed.len() as u64 + BLOCKS_PER_COMMIT) * block;
+        let mut left = (blocks + BLOCKS_PER_COMMIT) * block;
         self.journal_used += left;
         let stream = JOURNAL_STREAM;
         while left > 0 {
@@ -313,7 +320,13 @@ impl FileSystemRun {
             left -= sectors;
         }
         self.queue.push(Transfer { op: Op::Flush, start: 0, sectors: 0, stream });
-        self.journalled.append(&mut self.changed);
+        for _ in 0..blocks {
+            self.journalled.extend(self.changed.pop_first());
+        }
+        // Deletions last once all that changed with them is in the journal.
+        if !self.changed.is_empty() {
+            return;
+        }
         for (stream, place) in self.deleted.drain(..) {
             for &(start, sectors) in &place.0 {
                 self.queue.push(Transfer { op: Op::Trim, start, sectors, stream });
