@@ -41,7 +41,7 @@ const BLOCKS_PER_CHANGE: u64 = 3;
 const BLOCKS_PER_COMMIT: u64 = 2;
 /// About the most lasting files, which take 40 bytes and more each.
 const MOST_FILES: u64 = 1 << 24;
-/// The fewest blocks of a journal. A commit has at most a quarter of it, as in ext4.
+/// The fewest blocks of a journal. Changes that fill a quarter of it are committed, as in ext4.
 const FEWEST_JOURNAL: u64 = 32;
 const COMMITS_PER_JOURNAL: u64 = 4;
 /// The files per thousand with at most 4 KiB, 8 KiB and so on: lognormal, with a mean of 12.2 and a deviation of 3.43 of the
