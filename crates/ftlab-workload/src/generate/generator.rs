@@ -196,6 +196,11 @@ impl Source for Generator {
         }
     }
 
+    fn awaits_trims(&self, tenant: usize) -> bool {
+        let load = self.runs.get(tenant).and_then(|run| run.load.as_ref());
+        load.is_some_and(LoadState::awaits_trims)
+    }
+
     fn total(&self) -> Option<u64> {
         self.total
     }

@@ -50,6 +50,8 @@ choices! {
         Lsm = "lsm",
         /// A cache of small and large objects, as in CacheLib. Writes are insertions, reads are lookups.
         Cache = "cache",
+        /// A file system with a journal, as ext4. Writes are new files, reads are of whole files.
+        FileSystem = "file-system",
     }
 }
 
@@ -235,8 +237,8 @@ options! {
         /// Whether the load goes on where the previous phase stopped, which has the same load, region, size, align and
         /// address. Otherwise it starts anew, with all its data at the start of the region.
         continued: bool = "false";
-        /// The keys and values, each once; a share is of the region.
-        data: Amount = "50%", in "0B"..="1048576TiB", of "lsm";
+        /// The keys and values, each once, or the space of lasting files; a share is of the region.
+        data: Amount = "50%", in "0B"..="1048576TiB", of "lsm" or "file-system";
         /// The size of a key with its value.
         entry: Bytes = "1KiB", in "16B"..="1GiB", of "lsm";
         /// The size of a memtable; a share is of the region.
@@ -263,6 +265,18 @@ options! {
         bucket: Bytes = "4KiB", in "512B"..="1GiB", of "cache";
         /// The size of a region of the log; a share is of the phase's region.
         log_region: Amount = "16MiB", in "0B"..="2GiB", of "cache";
+        /// The share of temporary files among new ones. The others last.
+        temporary: Ratio = "80%", of "file-system";
+        /// The space of temporary files; a share is of the region. A new file displaces files of its kind at random.
+        temporary_data: Amount = "2%", in "0B"..="1048576TiB", of "file-system";
+        /// The size to which larger files are cut; a share is of the region.
+        largest_file: Amount = "16MiB", in "0B"..="1TiB", of "file-system";
+        /// The space of metadata, which is written in place; a share is of the region. `address` is the popularity of its blocks.
+        metadata: Amount = "1%", in "0B"..="1048576TiB", of "file-system";
+        /// The space of the journal; a share is of the region.
+        journal: Amount = "1%", in "0B"..="1048576TiB", of "file-system";
+        /// The new files between two commits.
+        commit: u32 = "100", in "1"..="1000000", of "file-system";
     }
 }
 

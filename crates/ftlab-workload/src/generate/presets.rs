@@ -30,6 +30,7 @@ macro_rules! presets {
 pub const PRESETS: &[Preset] = presets![
     "age",
     "cache",
+    "file-system",
     "fill",
     "fill-then-randwrite-4k",
     "financial1-like",

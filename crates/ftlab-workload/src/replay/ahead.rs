@@ -22,6 +22,8 @@ pub(super) struct Planned {
     pub mapped: Mapped,
     /// Whether results count it.
     pub measured: bool,
+    /// Whether it is submitted only when no trim is under way.
+    pub awaits_trims: bool,
 }
 
 /// The pulled requests of one tenant.
@@ -50,6 +52,8 @@ pub(super) struct Ahead<'a, S> {
     tenants: Vec<Pulled>,
     beyond: Beyond,
     pulled: u64,
+    /// The trims that were taken and have not completed.
+    trims: u64,
     /// Whether the current phase is measured, and the index below which its requests are.
     measure: bool,
     measured_below: u64,
@@ -68,6 +72,7 @@ impl<'a, S: Source> Ahead<'a, S> {
             tenants: Vec::new(),
             beyond: Beyond::More,
             pulled: 0,
+            trims: 0,
             measure: true,
             measured_below: u64::MAX,
             keeps_on: false,
@@ -98,7 +103,20 @@ impl<'a, S: Source> Ahead<'a, S> {
     /// Takes the request that [`peek`](Self::peek) returned.
     #[inline]
     pub fn take(&mut self) {
-        self.queue.pop_front();
+        let taken = self.queue.pop_front();
+        self.trims += u64::from(taken.is_some_and(|taken| taken.mapped.request.op == Op::Trim));
+    }
+
+    /// Whether a request has to wait for trims.
+    #[inline]
+    pub fn waits(&self, planned: &Planned) -> bool {
+        planned.awaits_trims && self.trims > 0
+    }
+
+    /// Hears of the completion of a request.
+    #[inline]
+    pub fn completed(&mut self, op: Op) {
+        self.trims -= u64::from(op == Op::Trim);
     }
 
     /// Starts the tenants of the current phase and returns their paces.
@@ -137,7 +155,14 @@ impl<'a, S: Source> Ahead<'a, S> {
                 let Pulled { queue, to_measure } = &mut self.tenants[tenant];
                 let measured = *to_measure > 0;
                 *to_measure -= u64::from(measured);
-                queue.push_back(Planned { at: arrival.at, index: 0, mapped, measured });
+                let awaits_trims = self.source.awaits_trims(tenant);
+                queue.push_back(Planned {
+                    at: arrival.at,
+                    index: 0,
+                    mapped,
+                    measured,
+                    awaits_trims,
+                });
             }
             if arrivals == 0 {
                 break;
@@ -149,7 +174,8 @@ impl<'a, S: Source> Ahead<'a, S> {
     /// Takes the request that [`peek_of`](Self::peek_of) returned.
     #[inline]
     pub fn take_of(&mut self, tenant: usize) {
-        self.tenants[tenant].queue.pop_front();
+        let taken = self.tenants[tenant].queue.pop_front();
+        self.trims += u64::from(taken.is_some_and(|taken| taken.mapped.request.op == Op::Trim));
     }
 
     /// Returns the next phase, once the current one has no more requests.
@@ -207,7 +233,9 @@ impl<'a, S: Source> Ahead<'a, S> {
             Ok(mapped) => {
                 host.expect(&mapped.request);
                 let measured = index < self.measured_below;
-                self.queue.push_back(Planned { at: arrival.at, index, mapped, measured });
+                let awaits_trims = self.source.awaits_trims(0);
+                let at = arrival.at;
+                self.queue.push_back(Planned { at, index, mapped, measured, awaits_trims });
             }
             Err(error) => self.beyond = Beyond::Failed(error.into()),
         }

@@ -200,10 +200,13 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 && self.step(eve)
                 && self.take_done() > 0
             {}
-            if self.outstanding() >= u64::from(queue_limit) {
+            let is_held = |engine: &Self| {
+                engine.outstanding() >= u64::from(queue_limit) || engine.ahead.waits(&planned)
+            };
+            if is_held(self) {
                 self.counts.held_back += 1;
             }
-            while self.outstanding() >= u64::from(queue_limit)
+            while is_held(self)
                 && self.host.now() < self.end
                 && !self.is_all_measured(&planned)
                 && self.step(self.end)
@@ -257,7 +260,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             while room > 0 {
                 let Some(planned) = self.next_planned()? else { return Ok(()) };
                 let queue = self.host.queue_of(planned.mapped.request.stream);
-                if !self.host.has_room(queue) {
+                if !self.host.has_room(queue) || self.ahead.waits(&planned) {
                     break;
                 }
                 self.ahead.take();
@@ -464,6 +467,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             let slot = self.tags.release(completion.request.tag);
             let Slot { arrived, index, measured, .. } = slot;
             finished += 1;
+            self.ahead.completed(completion.request.op);
             self.counts.measured_done += u64::from(measured);
             self.sink.completed(&Completed {
                 completion,

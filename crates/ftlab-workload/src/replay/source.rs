@@ -131,6 +131,13 @@ pub trait Source {
         Ok(None)
     }
 
+    /// Whether the request that was returned last, of this tenant, waits until all trims that were returned before it have
+    /// completed. A phase without tenants is tenant 0.
+    fn awaits_trims(&self, tenant: usize) -> bool {
+        let _ = tenant;
+        false
+    }
+
     /// Returns the total number of requests, if it is known.
     fn total(&self) -> Option<u64> {
         None
@@ -152,6 +159,10 @@ impl<S: Source + ?Sized> Source for Box<S> {
 
     fn next_of(&mut self, tenant: usize) -> Result<Option<Arrival>, SourceError> {
         (**self).next_of(tenant)
+    }
+
+    fn awaits_trims(&self, tenant: usize) -> bool {
+        (**self).awaits_trims(tenant)
     }
 
     fn total(&self) -> Option<u64> {

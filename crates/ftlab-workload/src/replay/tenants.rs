@@ -142,6 +142,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 return Ok(due.min(tenant.end));
             }
             let queue = self.host.queue_of(planned.mapped.request.stream);
+            if self.ahead.waits(&planned) {
+                return Ok(tenant.end);
+            }
             if self.outstanding() >= turn.most || !self.host.has_room(queue) {
                 if !std::mem::replace(&mut tenant.held, true) {
                     self.counts.held_back += 1;

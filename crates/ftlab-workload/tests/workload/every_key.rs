@@ -156,6 +156,23 @@ const OF_LOADS: &[Row] = &[
         "load = { kind = 'cache', log_region = '64KiB', bucket = '8KiB' }"),
     (LOAD, "log_region", OPERATIONS, "load = { kind = 'cache', log_region = '64KiB' }",
         "load = { kind = 'cache', log_region = '128KiB' }"),
+    (LOAD, "data", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', data = '40%' }"),
+    (LOAD, "temporary", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', temporary = '50%' }"),
+    (LOAD, "temporary_data", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', temporary_data = '512KiB' }"),
+    (LOAD, "largest_file", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '128KiB', journal = '256KiB' }"),
+    (LOAD, "metadata", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', metadata = '1MiB' }"),
+    (LOAD, "journal", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '64KiB', journal = '512KiB' }"),
+    (LOAD, "commit", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', commit = 2 }"),
+    (LOAD, "kind", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }", "load = { kind = 'cache', log_region = '64KiB' }"),
+    (LOAD, "continued", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }\n[[phase]]\nreads = '10%'\nwrites = '90%'\nrequests = 3000\nload = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
+        "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }\n[[phase]]\nreads = '10%'\nwrites = '90%'\nrequests = 3000\nload = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', continued = true }"),
 ];
 
 #[rustfmt::skip]
@@ -264,6 +281,9 @@ fn every_kind_differs() {
         "lsm" => {
             "load = { kind = 'lsm', data = '25%', memtable = '64KiB', file = '32KiB', levels = 2 }"
                 .to_owned()
+        }
+        "file-system" => {
+            "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }".to_owned()
         }
         kind => format!("load = {{ kind = '{kind}', log_region = '64KiB' }}"),
     };

@@ -1,11 +1,13 @@
 //! Loads whose data has lifetimes, as they come out of a generator.
 
-use ftlab::host::Op;
-use ftlab::units::SECTOR_BYTES;
-use ftlab_workload::generate::{Generator, Workload, preset};
-use ftlab_workload::replay::{Arrival, Next, Source};
+use std::ops::ControlFlow;
 
-use crate::common::workload;
+use ftlab::host::{Op, Request};
+use ftlab::units::{Nanos, SECTOR_BYTES};
+use ftlab_workload::generate::{Generator, Workload, preset};
+use ftlab_workload::replay::{Arrival, Completed, Next, Options, Replay, Source};
+
+use crate::common::{Keep, Model, workload};
 
 /// 64 MiB.
 const CAPACITY: u64 = 1 << 17;
@@ -98,11 +100,71 @@ fn a_load_goes_on_in_the_next_phase() {
     assert_eq!(generator.next_item(), Next::Request(whole[500]));
 }
 
+/// On a drive that takes long for trims and does 32 requests at once, no space is written before its trim has completed, at every
+/// pace and with a tenant beside.
+#[test]
+fn space_is_written_again_after_its_trim() {
+    let files = "kind = 'file-system', temporary_data = '2MiB', largest_file = '1MiB', commit = 20";
+    for load in [LSM, files] {
+        for arrivals in ["kind = 'closed', queue_depth = 32", "kind = 'poisson', rate = '100000/s'"]
+        {
+            for beside in [
+                "",
+                "[[phase]]\nwith_previous = true\nreads = '100%'\nsize = '4KiB'\nrequests = 999\n",
+            ] {
+                let text = format!(
+                    "name = 'x'\n[[phase]]\nwrites = '100%'\nrequests = 30000\nload = {{ {load} }}\n\
+                     arrivals = {{ {arrivals} }}\n{beside}"
+                );
+                let (trims, reused) = trims_and_reuse(&text);
+                assert!(
+                    trims > 100 && reused > 10,
+                    "{text}: {trims} trims, {reused} written again"
+                );
+            }
+        }
+    }
+}
+
+/// Plays a workload, and returns its trims and how many writes went to space that had been trimmed.
+fn trims_and_reuse(text: &str) -> (usize, usize) {
+    let mut host = Model::new(32, Nanos::from_micros(50), CAPACITY);
+    host.trim = Nanos::from_micros(5000);
+    let mut source = Generator::new(&workload(text), CAPACITY, 1).unwrap_or_else(|p| panic!("{p}"));
+    let mut sink = Keep::default();
+    let replay = Replay {
+        host: &mut host,
+        source: &mut source,
+        sink: &mut sink,
+        options: Options::default(),
+    };
+    replay.run(&mut |_| ControlFlow::Continue(())).unwrap_or_else(|error| panic!("{error}"));
+    let done = |op| sink.completed.iter().filter(move |done| done.completion.request.op == op);
+    let sectors = |done: &Completed| {
+        let Request { lba, sectors, .. } = done.completion.request;
+        lba.0 as usize..lba.0 as usize + sectors as usize
+    };
+    let mut trims = vec![Vec::new(); CAPACITY as usize];
+    for trim in done(Op::Trim) {
+        let of = (trim.index, trim.completion.finished);
+        trims[sectors(trim)].iter_mut().for_each(|trims| trims.push(of));
+    }
+    let mut reused = 0;
+    for write in done(Op::Write) {
+        let before = trims[sectors(write)].iter().flatten().filter(|trim| trim.0 < write.index);
+        let last = before.map(|trim| trim.1).max();
+        let waits = last.is_none_or(|last| last <= write.completion.submitted);
+        assert!(waits, "{text}: {write:?} before the end of a trim at {last:?}");
+        reused += usize::from(last.is_some());
+    }
+    (done(Op::Trim).count(), reused)
+}
+
 /// The first requests after the levels have filled, of each built-in load.
 #[test]
 fn first_requests() {
     let mut lines = String::new();
-    for name in ["lsm", "cache"] {
+    for name in ["lsm", "cache", "file-system"] {
         let workload = workload(preset(name).expect("built in").text);
         let mut generator = Generator::new(&workload, CAPACITY, 1).unwrap();
         let mut phase = 0;
@@ -127,6 +189,7 @@ fn mistakes_have_a_place_and_a_remedy() {
     let phase = |keys: &str| format!("[[phase]]\nwrites = '100%'\nrequests = 9\n{keys}\n");
     let lsm = |keys: &str| phase(&format!("load = {{ kind = 'lsm', {keys} }}"));
     let cache = |keys: &str| phase(&format!("load = {{ kind = 'cache', {keys} }}"));
+    let files = |keys: &str| phase(&format!("load = {{ kind = 'file-system', {keys} }}"));
     let cases = [
         lsm("memtable = '64KiB'"),
         lsm("memtable = '64KiB', file = '8KiB'"),
@@ -144,6 +207,11 @@ fn mistakes_have_a_place_and_a_remedy() {
         phase("address = { kind = 'sequential' }\nload = { kind = 'cache' }"),
         cache("continued = true"),
         "[[phase]]\nreads = '100%'\nrequests = 9\nload = { kind = 'lsm' }".to_owned(),
+        files("largest_file = '16MiB'"),
+        files("largest_file = '1MiB', journal = '64KiB'"),
+        files("largest_file = '1MiB', data = '97%'"),
+        files("largest_file = '1MiB', temporary = '101%'"),
+        "[[phase]]\nreads = '100%'\nrequests = 9\nload = { kind = 'file-system' }".to_owned(),
     ];
     let told: Vec<String> = cases.iter().map(|case| problems(case)).collect();
     insta::assert_snapshot!(told.join("\n----\n"));

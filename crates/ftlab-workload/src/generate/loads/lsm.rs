@@ -13,7 +13,8 @@
 //! Departures: all entries have one size and are not compressed, and files have no index blocks.
 //! The outputs of a compaction are equally large, where RocksDB fills each file in turn. The lowest
 //! level that is too large is compacted first, where RocksDB takes the one that is fullest for its
-//! size. Lookups do not search memtables, and filters answer exactly. File space is given first-fit, and again as soon as its deallocation is sent.
+//! size. Lookups do not search memtables, and filters answer exactly. File space is given first-fit,
+//! and written again only when its deallocation has completed.
 
 use ftlab::engine::Stream;
 use ftlab::host::Op;
@@ -259,6 +260,11 @@ impl LsmRun {
         next
     }
 
+    /// As [`Outbox::awaits_trims`].
+    pub fn awaits_trims(&self) -> bool {
+        self.queue.awaits_trims()
+    }
+
     /// Whether the region had no space for a file.
     pub fn has_failed(&self) -> bool {
         self.out_of_space
@@ -271,7 +277,10 @@ impl LsmRun {
                 return Some(transfer);
             }
             if self.queue.is_background_done() {
-                self.deleted.drain(..).for_each(|place| self.space.give_back(&place));
+                for place in self.deleted.drain(..) {
+                    self.queue.note_freed(&place);
+                    self.space.give_back(&place);
+                }
                 self.finish_work();
                 if self.deleted.is_empty() {
                     self.begin_work()?;

@@ -7,6 +7,7 @@
 
 mod cache;
 mod extents;
+mod file_system;
 mod lsm;
 mod queue;
 mod tree;
@@ -16,6 +17,7 @@ use ftlab::units::{Amount, Ratio};
 use serde::Serialize;
 
 pub use cache::CacheLoad;
+pub use file_system::FileSystemLoad;
 pub use lsm::LsmLoad;
 pub(super) use queue::Transfer;
 
@@ -23,6 +25,7 @@ use super::address::{Extent, Misfit};
 use super::keys::{LoadKeys, LoadKind};
 use super::workload::{Addresses, Phase, Sizes};
 use cache::CacheRun;
+use file_system::FileSystemRun;
 use lsm::LsmRun;
 
 /// The load of an application.
@@ -43,6 +46,8 @@ pub enum Application {
     Lsm(LsmLoad),
     /// A cache of objects.
     Cache(CacheLoad),
+    /// A file system.
+    FileSystem(FileSystemLoad),
 }
 
 impl PhaseLoad {
@@ -67,6 +72,15 @@ impl PhaseLoad {
                 bucket: keys.bucket?,
                 log_region: keys.log_region?,
             }),
+            LoadKind::FileSystem => Application::FileSystem(FileSystemLoad {
+                data: keys.data?,
+                temporary: keys.temporary?,
+                temporary_data: keys.temporary_data?,
+                largest_file: keys.largest_file?,
+                metadata: keys.metadata?,
+                journal: keys.journal?,
+                commit: keys.commit?,
+            }),
         };
         Some(PhaseLoad { continued: keys.continued, application })
     }
@@ -76,6 +90,7 @@ impl PhaseLoad {
         match &self.application {
             Application::Lsm(lsm) => lsm.streams(),
             Application::Cache(cache) => cache.streams(),
+            Application::FileSystem(files) => files.streams(),
         }
     }
 }
@@ -121,6 +136,7 @@ pub(super) fn problem(phase: &Phase, before: Option<&Phase>) -> Option<Misfit> {
     continuation(phase, before).or_else(|| match &load.application {
         Application::Lsm(lsm) => lsm.problem(phase),
         Application::Cache(cache) => cache.problem(phase),
+        Application::FileSystem(files) => files.problem(phase),
     })
 }
 
@@ -148,6 +164,7 @@ fn continuation(phase: &Phase, before: Option<&Phase>) -> Option<Misfit> {
 pub(super) enum LoadState {
     Lsm(Box<LsmRun>),
     Cache(Box<CacheRun>),
+    FileSystem(Box<FileSystemRun>),
 }
 
 impl LoadState {
@@ -164,6 +181,9 @@ impl LoadState {
             Application::Cache(cache) => {
                 LoadState::Cache(Box::new(CacheRun::new(cache, phase, extent, stream)?))
             }
+            Application::FileSystem(files) => {
+                LoadState::FileSystem(Box::new(FileSystemRun::new(files, phase, extent, stream)?))
+            }
         })
     }
 
@@ -173,6 +193,16 @@ impl LoadState {
         match self {
             LoadState::Lsm(lsm) => lsm.next(is_read),
             LoadState::Cache(cache) => Some(cache.next(is_read)),
+            LoadState::FileSystem(files) => Some(files.next(is_read)),
+        }
+    }
+
+    /// Whether the last request waits until the trims before it have completed, because it writes where they were.
+    pub fn awaits_trims(&self) -> bool {
+        match self {
+            LoadState::Lsm(lsm) => lsm.awaits_trims(),
+            LoadState::Cache(_) => false,
+            LoadState::FileSystem(files) => files.awaits_trims(),
         }
     }
 
@@ -180,7 +210,7 @@ impl LoadState {
     pub fn failure(&self) -> Option<String> {
         let failed = match self {
             LoadState::Lsm(lsm) => lsm.has_failed(),
-            LoadState::Cache(_) => false,
+            LoadState::Cache(_) | LoadState::FileSystem(_) => false,
         };
         let (key, message, remedy) = no_space();
         failed.then(|| format!("{message}\n  remedy: {key}: {remedy}"))

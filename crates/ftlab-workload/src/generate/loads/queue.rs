@@ -1,10 +1,15 @@
 //! The requests that a load has decided on but not issued: those of the application, and those of
 //! its background work. They take turns, since background work goes on while the application
 //! runs. Long transfers are cut into requests only when they are issued, so a queue is short.
+//!
+//! Space that was trimmed may be written again only when the trim has completed, since a drive may do requests in any order. The
+//! first request that does so says that it waits for the trims before it.
 
 use std::collections::VecDeque;
 
 use ftlab::host::Op;
+
+use super::extents::{Extents, Stretch};
 
 /// The largest trim, in sectors: 512 MiB.
 const LARGEST_TRIM: u64 = 1 << 20;
@@ -31,6 +36,10 @@ pub(super) struct Outbox {
     /// Whether the background comes next, and which part of it.
     background_turn: bool,
     part: usize,
+    /// Trimmed space that is free again, since a request last waited for trims.
+    freed: Vec<Stretch>,
+    /// Whether the last request waits for trims.
+    awaits_trims: bool,
 }
 
 impl Outbox {
@@ -42,6 +51,8 @@ impl Outbox {
             trims: VecDeque::new(),
             background_turn: false,
             part: 0,
+            freed: Vec::new(),
+            awaits_trims: false,
         }
     }
 
@@ -58,6 +69,16 @@ impl Outbox {
         }
     }
 
+    /// Notes that space is free whose trims have been issued.
+    pub fn note_freed(&mut self, place: &Extents) {
+        self.freed.extend(&place.0);
+    }
+
+    /// Whether the request that was returned last waits until the trims before it have completed.
+    pub fn awaits_trims(&self) -> bool {
+        self.awaits_trims
+    }
+
     /// Whether all background work has been issued.
     pub fn is_background_done(&self) -> bool {
         self.trims.is_empty() && self.behind.iter().all(VecDeque::is_empty)
@@ -66,6 +87,17 @@ impl Outbox {
     /// Returns the next request: the application and its background work take turns. A `stalled`
     /// application waits for its background work.
     pub fn pop(&mut self, stalled: bool) -> Option<Transfer> {
+        let transfer = self.choose(stalled)?;
+        let end = transfer.start + transfer.sectors;
+        let is_in = |&(start, length): &Stretch| start < end && transfer.start < start + length;
+        self.awaits_trims = transfer.op == Op::Write && self.freed.iter().any(is_in);
+        if self.awaits_trims {
+            self.freed.clear();
+        }
+        Some(transfer)
+    }
+
+    fn choose(&mut self, stalled: bool) -> Option<Transfer> {
         if (self.background_turn || (stalled && self.front.is_empty()))
             && let Some(transfer) = self.pop_behind()
         {
@@ -80,14 +112,15 @@ impl Outbox {
     fn pop_behind(&mut self) -> Option<Transfer> {
         let part = if self.behind[self.part].is_empty() { 1 - self.part } else { self.part };
         self.part = 1 - part;
-        cut(&mut self.behind[part], self.largest).or_else(|| cut(&mut self.trims, LARGEST_TRIM))
+        cut(&mut self.behind[part], self.largest).or_else(|| cut(&mut self.trims, self.largest))
     }
 }
 
-/// Takes at most `largest` sectors off the first transfer.
+/// Takes at most `largest` sectors off the first transfer, or the sectors of the largest trim.
 fn cut(transfers: &mut VecDeque<Transfer>, largest: u64) -> Option<Transfer> {
     let first = transfers.front_mut()?;
-    let taken = Transfer { sectors: first.sectors.min(largest), ..*first };
+    let most = if first.op == Op::Trim { LARGEST_TRIM } else { largest };
+    let taken = Transfer { sectors: first.sectors.min(most), ..*first };
     first.start += taken.sectors;
     first.sectors -= taken.sectors;
     if first.sectors == 0 {

@@ -5,7 +5,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use ftlab::host::{Advanced, Breakdown, Completion, Host, Outcome, QueueId, Request};
+use ftlab::host::{Advanced, Breakdown, Completion, Host, Op, Outcome, QueueId, Request};
 use ftlab::units::{Nanos, SimTime};
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
@@ -15,6 +15,8 @@ pub struct Model {
     now: SimTime,
     capacity: u64,
     service: Nanos,
+    /// How long a trim takes.
+    pub trim: Nanos,
     /// When each server becomes free.
     free: Vec<SimTime>,
     /// Finish time, order of submission and submission time of each request.
@@ -34,6 +36,7 @@ impl Model {
             now: SimTime::ZERO,
             capacity,
             service,
+            trim: service,
             free: vec![SimTime::ZERO; servers],
             running: BinaryHeap::new(),
             requests: Vec::new(),
@@ -59,7 +62,8 @@ impl Host for Model {
         self.now = at;
         assert!(request.lba.0 + u64::from(request.sectors) <= self.capacity, "{request:?}");
         let server = self.free.iter_mut().min().expect("a server");
-        *server = (*server).max(at) + self.service;
+        let takes = if request.op == Op::Trim { self.trim } else { self.service };
+        *server = (*server).max(at) + takes;
         let order = self.submissions.len() as u64;
         if self.submissions.len() < self.answers {
             self.running.push(Reverse((*server, order, at)));
