@@ -96,7 +96,7 @@ pub fn run(args: &RunArgs, out: &mut dyn Write) -> Result<(), Failure> {
         say_the_end(&speed, requests, path.as_ref());
     }
     drawn?;
-    match nothing_but_refused(&measured.document.report) {
+    match too_much_refused(&measured.document.report) {
         _ if !complete => Err(Failure::INTERRUPTED),
         Some(failure) => Err(failure),
         None => Ok(()),
@@ -165,22 +165,31 @@ fn jobs_target(args: &RunArgs) -> Result<Option<JobsTarget>, Failure> {
     }
 }
 
-/// Fails if every request was refused: the device was read-only from the start.
-fn nothing_but_refused(report: &Report) -> Option<Failure> {
-    let refused: u64 = report.host.ops().map(|(_, op)| op.refused_requests).sum();
-    let nothing = report.host.requests == 0 && refused > 0;
-    if nothing && report.zones.is_some() {
+/// Fails if every request was refused: the device was read-only from the start. Or if zones refused most: the load knows no zones,
+/// and what was measured is not what it asked for.
+fn too_much_refused(report: &Report) -> Option<Failure> {
+    let count = crate::human::count;
+    let requests = report.host.requests;
+    let errors = report.zones.as_ref().map_or(0, |zones| zones.counts.errors);
+    let ended = report.health.as_ref().is_some_and(|health| health.end_of_life.is_some());
+    if errors > requests && !ended {
         return Some(Failure::experiment(format!(
-            "nothing was measured: all {} requests failed because of the state of their zones\n  remedy: write each zone at its \
-             write pointer, as a fio job with zonemode=zbd does",
-            crate::human::count(refused)
+            "{} of {} requests failed because of the state of their zones\n  remedy: set host.translation.policy to \"log\"; or \
+             write each zone at its write pointer, as a fio job with zonemode=zbd does",
+            count(errors),
+            count(errors + requests)
         )));
     }
-    nothing.then(|| {
+    let refused: u64 = report.host.ops().map(|(_, op)| op.refused_requests).sum();
+    let why = match ended {
+        true => "the device is at the end of its life",
+        false => "what is left of the device takes no writes",
+    };
+    (requests == 0 && refused > 0).then(|| {
         Failure::experiment(format!(
-            "nothing was measured: the device is at the end of its life, and all {} requests were \
-             refused\n  remedy: read from it; for writes, use an image of a younger device",
-            crate::human::count(refused)
+            "nothing was measured: {why}, and all {} requests were refused\n  remedy: read from it; for writes, use an image of \
+             a younger device",
+            count(refused)
         ))
     })
 }

@@ -88,6 +88,8 @@ fn announce(document: &ResultDocument, out: &mut dyn Write) -> io::Result<()> {
     }
     let aged = document.precondition.last().and_then(StepDocument::steady).is_some();
     match report.steady_state.verdict {
+        // Resets leave nothing to collect.
+        Verdict::GcNeverStarted if report.zones.is_some() => {}
         Verdict::GcNeverStarted => news.push("GC never started".to_owned()),
         Verdict::TooLittleWritten if aged => {}
         Verdict::TooLittleWritten => news.push("too little written to be steady".to_owned()),

@@ -6,7 +6,7 @@ use std::fs;
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup, Tables, assemble_with};
 use ftlab::scheduler::Probe;
-use ftlab::units::{Bytes, Ratio};
+use ftlab::units::Ratio;
 
 use crate::failure::Failure;
 use crate::human::bytes;
@@ -59,7 +59,7 @@ pub fn device_of<P: Probe, C: Contents>(
     config: &Config,
     instruments: Instruments<P, C>,
 ) -> Result<Device<P, C>, Failure> {
-    let Tables { reserved: Bytes(reserved), .. } = Tables::of(config);
+    let reserved = Tables::of(config).reserved.0.saturating_add(of_store(config));
     let length = usize::try_from(room_for(reserved)).unwrap_or(usize::MAX);
     let mut room: Vec<u8> = Vec::new();
     room.try_reserve_exact(length).map_err(|_| {
@@ -78,9 +78,14 @@ pub fn device_of<P: Probe, C: Contents>(
 /// Refuses to fill more than fits in memory, if `at_once` devices each fill this share. Pages that
 /// a trace or a workload will touch are not known beforehand and not counted.
 pub fn refuse_too_much(config: &Config, share: Ratio, at_once: usize) -> Result<(), Failure> {
-    let of_one = share.of(Tables::of(config).written.0);
+    let of_one = share.of(Tables::of(config).written.0.saturating_add(of_store(config)));
     let left = fs::read_to_string(MEMORY).ok().as_deref().and_then(left_in);
     refusal(&config.options.device.name, of_one, at_once as u64, left).map_or(Ok(()), Err)
+}
+
+/// The memory of the tables with which the host translates addresses, if it does.
+fn of_store(config: &Config) -> u64 {
+    config.host_translation().map_or(0, |rules| rules.table_bytes())
 }
 
 fn refusal(name: &str, of_one: u64, at_once: u64, left: Option<u64>) -> Option<Failure> {
@@ -110,6 +115,7 @@ fn left_in(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::{load, settings};
 
     #[test]
     fn what_does_not_fit_is_told_with_both_figures() {
@@ -129,6 +135,25 @@ mod tests {
             four.contains("4 at once, take 4.00 GB") && four.contains("fewer at once"),
             "{four}"
         );
+    }
+
+    #[test]
+    fn a_store_of_the_host_needs_memory_too() {
+        let zones = [
+            "host.zones.policy=zns",
+            "host.zones.capacity=64KiB",
+            "ftl.over_provisioning=100%",
+            "ftl.streams.policy=single",
+            "ftl.placement.policy=dynamic",
+        ];
+        let of = |more: &[&str]| {
+            let sets = settings(&[&zones[..], more].concat());
+            of_store(&load("tiny", &sets).unwrap())
+        };
+        assert_eq!(of(&[]), 0);
+        // Sixteen mebibytes of zones, of which half are spare: four bytes for each of their blocks, and for those of the host.
+        let store = ["host.translation.policy=log", "host.translation.spare=100%"];
+        assert_eq!(of(&store), 4 * (4096 + 2048));
     }
 
     #[test]

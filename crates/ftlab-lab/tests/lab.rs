@@ -12,7 +12,7 @@ use ftlab_lab::experiment::{
     Watcher,
 };
 use ftlab_lab::memory::Instruments;
-use ftlab_lab::result::{Requests, RunTables, TableTarget, to_json};
+use ftlab_lab::result::{Requests, RunTables, StepDocument, TableTarget, to_json};
 use ftlab_lab::stepped::SteppedDevice;
 use ftlab_lab::stop::Stop;
 use ftlab_lab::{Failure, Lab};
@@ -295,6 +295,19 @@ fn a_load_runs_on_the_store_of_the_host() {
         let zones = measured.document.report.zones.expect("the device has zones");
         assert_eq!(zones.counts.errors, 0);
     }
+}
+
+#[test]
+fn a_fill_counts_no_gaps_between_zones() {
+    let sets = [&ON_ZONES[..5], &["host.zones.size=128KiB"]].concat();
+    let experiment = workload(100, Some("fill"));
+    let measured = Lab::default().run(&experiment, &config(&sets), 1, &mut (), None).unwrap();
+    let Some(StepDocument::Fill { written_bytes, .. }) = measured.document.precondition.first()
+    else {
+        panic!("it was filled");
+    };
+    // Half of 32 MiB of flash.
+    assert_eq!(*written_bytes, 16 << 20);
 }
 
 #[test]

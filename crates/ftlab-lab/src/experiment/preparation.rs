@@ -363,7 +363,7 @@ fn carry_out<P: Probe + Clone, C: Contents + Clone>(
                     play("fill", &mut source, ssd, recording, supervision)?;
                 }
             }
-            Ok(fill.document(capacity, took(ssd)))
+            Ok(fill.document(fill.sectors(capacity), took(ssd)))
         }
         Step::Age(age) => {
             let load = age.workload();

@@ -271,12 +271,12 @@ impl Fill {
         self.share.of(capacity_sectors).max(1)
     }
 
-    /// Returns the step in results.
-    pub fn document(&self, capacity_sectors: u64, clock: ClockDocument) -> StepDocument {
+    /// Returns the step in results, when it has written so many sectors.
+    pub fn document(&self, written_sectors: u64, clock: ClockDocument) -> StepDocument {
         StepDocument::Fill {
             order: if self.random { "random" } else { "sequential" },
             share_ratio: f64::from(self.share.ppm) / f64::from(Ratio::ONE.ppm),
-            written_bytes: self.sectors(capacity_sectors) * SECTOR_BYTES,
+            written_bytes: written_sectors * SECTOR_BYTES,
             clock,
         }
     }

@@ -8,6 +8,7 @@ use ftlab::device::{Contents, Device, NeedsTime, Stuck, Untimed};
 use ftlab::host::translation::LogRules;
 use ftlab::host::{Host, Op, Request};
 use ftlab::scheduler::Probe;
+use ftlab::shape::ZoneShape;
 use ftlab::stats::{Ageing, Unmeasured};
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::generate::Generator;
@@ -113,7 +114,10 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
         match step {
             Step::Fill(fill) => {
                 self.fill(fill, capacity, seed)?;
-                Ok(fill.document(capacity, WITHOUT))
+                let sectors = fill.sectors(capacity);
+                let gaps = self.zones().filter(|_| self.translation.is_none());
+                let written = gaps.map_or(sectors, |zones| zones.sectors_before(sectors));
+                Ok(fill.document(written, WITHOUT))
             }
             Step::Age(age) => {
                 let load = age.workload();
@@ -126,6 +130,10 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
         }
     }
 
+    fn zones(&self) -> Option<ZoneShape> {
+        self.untimed.device().zones().map(|zones| zones.rules().shape)
+    }
+
     fn fill(&mut self, fill: &Fill, capacity: u64, seed: u64) -> Result<(), Failure> {
         self.total = Some(fill.requests(capacity));
         if fill.is_random() {
@@ -136,13 +144,15 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
             }
             return Ok(());
         }
+        let zones = self.zones();
         let Writes { untimed, translation, done, total, supervision } = self;
         let sectors = fill.sectors(capacity);
         let end = translation.map_or(sectors, |rules| rules.end_on_device(sectors));
         let look = |until: u64| {
-            let until = translation.map_or(until, |rules| rules.sectors_before(until));
-            done.requests = fill.requests_until(until);
-            done.written_bytes = until * SECTOR_BYTES;
+            // Gaps between zones hold nothing.
+            let written = zones.map_or(until, |zones| zones.sectors_before(until));
+            done.requests = fill.requests_until(translation.map_or(until, |_| written));
+            done.written_bytes = written * SECTOR_BYTES;
             supervision.writes(done.requests, *total)
         };
         match untimed.fill_watched(0..end, look).map_err(standstill)? {

@@ -44,4 +44,11 @@ impl ZoneShape {
     pub fn size_sectors(&self) -> u64 {
         self.size / SECTOR_BYTES
     }
+
+    /// Sectors of zones before an address of the host: the address without the gaps.
+    #[must_use]
+    pub fn sectors_before(&self, sector: u64) -> u64 {
+        let (size, capacity) = (self.size_sectors(), self.capacity_sectors());
+        sector / size * capacity + (sector % size).min(capacity)
+    }
 }

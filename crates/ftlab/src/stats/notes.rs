@@ -296,6 +296,15 @@ fn steadiness(
              translated, collected or erased. What an FTL adds is not in these figures."
                 .to_owned(),
         ),
+        // Resets leave nothing to collect.
+        Verdict::GcNeverStarted if report.zones.is_some() => {
+            (report.wear.erases_per_block_mean == 0.0).then(|| {
+                format!(
+                    "No block was erased: the host wrote {written:.3} % of the capacity, and enough blocks were free. What erases \
+                     cost is not in these figures."
+                )
+            })
+        }
         Verdict::GcNeverStarted if report.wear.erases_per_block_mean > 0.0 => Some(format!(
             "Garbage collection was not at work while this was measured: the host wrote {written:.3} % \
              of the capacity, and enough blocks stayed free. The device was used before, but what its \

@@ -591,4 +591,14 @@ fn a_store_of_the_host_needs_zones_to_spare() {
     let (path, message, remedy) = with(&["host.zones.capacity=64KiB", "host.zones.max_active=1"]);
     assert_eq!(path, "host.translation.placement", "{message}");
     assert!(remedy.contains("single"), "{remedy}");
+    // More than two tebibytes of zones, in blocks of 512 bytes.
+    let large = [
+        "nand.blocks_per_plane=600000",
+        "nand.pages_per_block=256",
+        "host.zones.capacity=1GiB",
+        "host.translation.map_block=512B",
+    ];
+    let (path, message, _) = with(&large);
+    assert_eq!(path, "host.translation.map_block", "{message}");
+    assert!(message.contains("32 bits"), "{message}");
 }

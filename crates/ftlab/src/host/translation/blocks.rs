@@ -3,10 +3,10 @@
 //! Places are numbered through all zones, without gaps. Both tables hold numbers plus one, and zero means "none", so that the
 //! system provides them as zeroed memory.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use super::LogRules;
-use crate::host::zones::Zones;
+use crate::host::zones::{Zone, ZoneState, Zones};
 
 /// What a zone is used for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,8 +22,8 @@ pub(super) enum LogUse {
     Victim,
     /// A reset is on its way.
     Resetting,
-    /// A request of the store failed in it: it is read, but neither written nor reset any more.
-    Lost,
+    /// The device retired it: it is read, if at all, but neither written nor reset any more.
+    Retired,
 }
 
 /// A zone of the store.
@@ -62,11 +62,15 @@ pub(super) struct LogBlocks {
     places: Vec<u32>,
     /// By place, its block plus one.
     owners: Vec<u32>,
+    /// Blocks whose data could not be read when it was to move, until they are written or trimmed.
+    lost: BTreeSet<u32>,
     zones: Vec<LogZone>,
+    /// Open zones that belong to no class: the preparation left them partly written, or appends to them were refused.
+    partly: Vec<u32>,
     /// Free zones, in the order in which they became free.
     free: VecDeque<u32>,
     resetting: u32,
-    /// Zones that the device may hold active: the open ones, and full ones whose appends have not landed.
+    /// Zones that the device may hold active: the open ones, and others whose appends have not landed.
     in_use: u32,
     filled: u64,
     /// The time: blocks that the host has written.
@@ -80,7 +84,9 @@ impl LogBlocks {
             rules,
             places: vec![0; rules.blocks as usize],
             owners: vec![0; rules.zones as usize * rules.zone_blocks as usize],
+            lost: BTreeSet::new(),
             zones: vec![LogZone::default(); rules.zones as usize],
+            partly: Vec::new(),
             free: VecDeque::new(),
             resetting: 0,
             in_use: 0,
@@ -88,28 +94,35 @@ impl LogBlocks {
             clock: 0,
         };
         for (zone, at) in (0..rules.zones).zip(device.all()) {
-            let written = (at.written / u64::from(rules.block_sectors)) as u32;
-            blocks.adopt(zone, written);
+            blocks.adopt(zone, at);
         }
         let is_free = |&zone: &u32| blocks.zone(zone).is == LogUse::Free;
         blocks.free = (0..rules.zones).filter(is_free).collect();
         blocks
     }
 
-    /// Takes over a zone with this many blocks.
-    fn adopt(&mut self, zone: u32, written: u32) {
-        if written == 0 {
-            return;
-        }
+    /// Takes over a zone as the device has it.
+    fn adopt(&mut self, zone: u32, device: &Zone) {
+        let written = (device.written / u64::from(self.rules.block_sectors)) as u32;
+        let (is, given) = match device.state {
+            ZoneState::Empty => return,
+            ZoneState::ReadOnly | ZoneState::Offline => (LogUse::Retired, written),
+            ZoneState::Full => (LogUse::Open, self.rules.zone_blocks),
+            _ => (LogUse::Open, written),
+        };
+        self.zones[zone as usize] = LogZone { is, given, ..LogZone::default() };
         let first = zone * self.rules.zone_blocks;
-        let blocks = first..self.rules.blocks.min(first + written);
-        self.zones[zone as usize] =
-            LogZone { is: LogUse::Open, given: written, ..LogZone::default() };
-        blocks.for_each(|block| {
+        (first..self.rules.blocks.min(first + written)).for_each(|block| {
             self.put(block, block, 0);
         });
+        if device.state == ZoneState::Offline {
+            self.lose_all(zone);
+        }
         self.fill(zone);
-        self.in_use += u32::from(self.zone(zone).is == LogUse::Open);
+        if self.zone(zone).is == LogUse::Open {
+            self.in_use += 1;
+            self.partly.push(zone);
+        }
     }
 
     pub fn zone(&self, zone: u32) -> &LogZone {
@@ -138,13 +151,26 @@ impl LogBlocks {
         self.free() + self.resetting
     }
 
-    /// A zone that was left partly written by the preparation of the device.
-    pub fn partly_written(&self) -> Option<u32> {
-        (0..self.rules.zones).find(|&zone| self.zone(zone).is == LogUse::Open)
-    }
-
     pub fn place_of(&self, block: u32) -> Option<u32> {
         self.places[block as usize].checked_sub(1)
+    }
+
+    /// Whether a block had data that could not be read when it was to move.
+    pub fn is_lost(&self, block: u32) -> bool {
+        self.lost.contains(&block)
+    }
+
+    /// The data at a place can't be read. Returns whether a block was there.
+    pub fn lose(&mut self, place: u32) -> bool {
+        let Some(block) = self.owner_of(place) else { return false };
+        self.forget(block);
+        self.lost.insert(block)
+    }
+
+    /// Nothing in a zone can be read. Returns how many blocks that was.
+    pub fn lose_all(&mut self, zone: u32) -> u32 {
+        let first = zone * self.rules.zone_blocks;
+        (first..first + self.rules.zone_blocks).map(|place| u32::from(self.lose(place))).sum()
     }
 
     /// The place of a block, with how often its zone has been reset: what lies there now, and not later in time.
@@ -171,6 +197,7 @@ impl LogBlocks {
 
     /// A block has no data any more. Returns the zone that held it.
     pub fn forget(&mut self, block: u32) -> Option<u32> {
+        self.lost.remove(&block);
         let place = self.place_of(block)?;
         self.places[block as usize] = 0;
         self.owners[place as usize] = 0;
@@ -181,8 +208,14 @@ impl LogBlocks {
         Some(zone)
     }
 
-    /// Opens the zone that has been free for longest, if more than `kept` are, and the device may hold one more active.
+    /// Opens an open zone that belongs to no class, or else the zone that has been free for longest, if more than `kept` are,
+    /// and the device may hold one more active.
     pub fn open(&mut self, kept: u32) -> Option<u32> {
+        while let Some(zone) = self.partly.pop() {
+            if self.zone(zone).is == LogUse::Open {
+                return Some(zone);
+            }
+        }
         if self.free() <= kept || self.in_use >= self.rules.most_active {
             return None;
         }
@@ -211,6 +244,16 @@ impl LogBlocks {
         at.appends -= 1;
         let ends = at.is != LogUse::Open && at.appends == 0;
         self.in_use -= u32::from(ends);
+    }
+
+    /// The device refused an append to a zone that it has not retired: its places go to other appends.
+    pub fn refused(&mut self, zone: u32, count: u32) {
+        let at = self.zone_mut(zone);
+        at.given -= count;
+        if at.is == LogUse::Full {
+            at.is = LogUse::Open;
+            self.partly.push(zone);
+        }
     }
 
     /// Closes an open zone if it has no room.
@@ -242,19 +285,21 @@ impl LogBlocks {
         self.free.push_back(zone);
     }
 
-    /// A request of the store failed in a zone.
-    pub fn lose(&mut self, zone: u32) {
+    /// The device has retired a zone.
+    pub fn retire(&mut self, zone: u32) {
         let at = self.zone_mut(zone);
-        let was = std::mem::replace(&mut at.is, LogUse::Lost);
+        let was = std::mem::replace(&mut at.is, LogUse::Retired);
         let ends = was == LogUse::Open && at.appends == 0;
         self.in_use -= u32::from(ends);
         self.resetting -= u32::from(was == LogUse::Resetting);
+        if was == LogUse::Free {
+            self.free.retain(|&free| free != zone);
+        }
     }
 
     /// The memory of the tables, in bytes.
     pub fn bytes(&self) -> u64 {
-        let entries = self.places.len() + self.owners.len();
-        (entries * size_of::<u32>() + self.zones.len() * size_of::<LogZone>()) as u64
+        self.rules.table_bytes() + std::mem::size_of_val(&self.zones[..]) as u64
     }
 
     /// Checks that everything that is kept twice agrees.
@@ -281,14 +326,29 @@ impl LogBlocks {
         }
         for (zone, (at, &counted)) in self.zones.iter().zip(&valid).enumerate() {
             let is_empty = matches!(at.is, LogUse::Free | LogUse::Resetting);
-            if at.valid != counted || is_empty && counted != 0 {
+            let is_left = at.is == LogUse::Full && at.valid + at.appends + at.reads == 0;
+            if at.valid != counted || is_empty && counted != 0 || is_left {
                 return Err(format!("zone {zone} holds {counted} blocks, and is {at:?}"));
             }
         }
-        let free = self.zones.iter().filter(|zone| zone.is == LogUse::Free).count();
-        match free == self.free.len() {
-            true => Ok(()),
-            false => Err(format!("{free} zones are free, and {} in line", self.free.len())),
+        let count = |is: fn(&LogZone) -> bool| self.zones.iter().filter(|zone| is(zone)).count();
+        let counts = [
+            ("free", count(|zone| zone.is == LogUse::Free), self.free.len()),
+            ("resetting", count(|zone| zone.is == LogUse::Resetting), self.resetting as usize),
+            (
+                "in use",
+                count(|zone| zone.is == LogUse::Open || zone.appends > 0),
+                self.in_use as usize,
+            ),
+        ];
+        if let Some((what, counted, kept)) =
+            counts.into_iter().find(|(_, counted, kept)| counted != kept)
+        {
+            return Err(format!("{counted} zones are {what}, and {kept} are taken for it"));
+        }
+        match self.lost.iter().find(|&&block| self.place_of(block).is_some()) {
+            None => Ok(()),
+            Some(block) => Err(format!("block {block} is lost and has a place")),
         }
     }
 }

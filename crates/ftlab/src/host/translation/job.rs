@@ -26,11 +26,18 @@ pub(super) struct HostJob {
     pub order: u64,
 }
 
+/// A run of blocks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockRun {
+    pub first: u32,
+    pub count: u32,
+}
+
 /// A block of which a request writes only a part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockEdge {
     pub block: u32,
-    /// Where the rest was read from, if the block had a place: the place, and how often its zone had been reset.
+    /// Where the rest that was read lies now, if the block had a place: the place, and how often its zone had been reset.
     pub source: Option<(u32, u32)>,
 }
 

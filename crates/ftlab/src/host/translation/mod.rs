@@ -11,6 +11,7 @@
 //! - For lack of checkpoints a reset does not wait until copies are durable. So power cuts are refused with it.
 //! - Data comes by appends, any number at a time; F2FS writes at the write pointer, one request at a time.
 //! - There is no threaded logging: a zone is only written in order.
+//! - While few zones are free, writes and copies take turns: a write need not wait until a whole zone is clean.
 //!
 //! As in NVMe, requests that are in the store at the same time are not ordered: of two writes of a block, the one that lands
 //! last counts. A write of part of a block reads the old block first. If the block has changed when its append lands, it is done

@@ -114,11 +114,11 @@ impl LogRules {
         whole / self.zone_sectors() * self.zone_size + whole % self.zone_sectors()
     }
 
-    /// Sectors in zones before an address on the device.
+    /// The memory of the tables: a number for each block, and for each place.
     #[must_use]
-    pub fn sectors_before(&self, end: u64) -> u64 {
-        let zone = self.zone_sectors();
-        end / self.zone_size * zone + (end % self.zone_size).min(zone)
+    pub const fn table_bytes(&self) -> u64 {
+        let places = self.zones as u64 * self.zone_blocks as u64;
+        (self.blocks as u64 + places) * size_of::<u32>() as u64
     }
 
     /// Open zones at a time.

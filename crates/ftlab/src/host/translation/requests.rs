@@ -1,15 +1,13 @@
 //! The ways of the host's requests through a log-structured store.
 
 use super::LogStore;
-use super::job::{BlockEdge, HostJob, HostJobId, LogPart};
+use super::job::{BlockEdge, BlockRun, HostJob, HostJobId, LogPart};
 use crate::host::{Completion, Host, Op, Outcome, Request};
 use crate::units::Lba;
 
-/// A run of blocks: the first one, and how many.
-type BlockRun = (u32, u32);
-
 impl<D: Host> LogStore<'_, D> {
-    /// Reads what is in zones, a run of neighbouring places at a time. What has no place is zeros, and read from nowhere.
+    /// Reads what is in zones, a run of neighbouring places at a time. What has no place is zeros, and read from nowhere,
+    /// unless its data was lost.
     pub(super) fn read(&mut self, id: HostJobId) {
         let request = self.jobs[id].request;
         let size = u64::from(self.rules.block_sectors);
@@ -19,6 +17,9 @@ impl<D: Host> LogStore<'_, D> {
             let block = (lba / size) as u32;
             let last = ((end - 1) / size) as u32;
             let Some(place) = self.blocks.place_of(block) else {
+                if self.blocks.is_lost(block) {
+                    self.jobs[id].outcome = Outcome::Unreadable;
+                }
                 lba = (u64::from(block) + 1) * size;
                 continue;
             };
@@ -109,14 +110,26 @@ impl<D: Host> LogStore<'_, D> {
         let job = &mut self.jobs[id];
         (job.next, job.end) = (first, last + 1);
         let (head, tail) = (!lba.0.is_multiple_of(size), !end.is_multiple_of(size));
+        if head || tail {
+            self.partial.push(id);
+        }
         if head || tail && first == last {
             self.read_rest(id, 0, first);
         }
         if tail && first != last {
             self.read_rest(id, 1, last);
         }
-        if self.jobs[id].pending == 0 {
-            self.append_or_wait(id);
+        self.go_on_with(id);
+    }
+
+    /// Appends a write, unless something is to be read before or could not be.
+    fn go_on_with(&mut self, id: HostJobId) {
+        let HostJob { pending, outcome, .. } = self.jobs[id];
+        match outcome {
+            _ if pending > 0 => {}
+            Outcome::Done => self.append_or_wait(id),
+            // What can't be read must not be written as if it could.
+            _ => self.write_done(id),
         }
     }
 
@@ -125,7 +138,12 @@ impl<D: Host> LogStore<'_, D> {
         let source = self.blocks.source_of(block);
         let job = &mut self.jobs[id];
         job.edges[edge] = Some(BlockEdge { block, source });
-        let Some((place, _)) = source else { return };
+        let Some((place, _)) = source else {
+            if self.blocks.is_lost(block) {
+                job.outcome = Outcome::Unreadable;
+            }
+            return;
+        };
         job.pending += 1;
         let (lba, sectors) = (self.address(place), self.rules.block_sectors);
         let request = Request { op: Op::Read, lba, sectors, ..self.jobs[id].request };
@@ -138,11 +156,7 @@ impl<D: Host> LogStore<'_, D> {
     pub(super) fn old_read_done(&mut self, id: HostJobId, zone: u32, done: &Completion) {
         self.read_ended(zone);
         if self.is_last_part(id, done) {
-            match self.jobs[id].outcome {
-                Outcome::Done => self.append_or_wait(id),
-                // What can't be read must not be written as if it could.
-                _ => self.write_done(id),
-            }
+            self.go_on_with(id);
         }
     }
 
@@ -158,21 +172,41 @@ impl<D: Host> LogStore<'_, D> {
 
     /// Appends blocks of a write as far as there is room. Returns whether there was room for all.
     pub(super) fn append(&mut self, id: HostJobId) -> bool {
-        let request = self.jobs[id].request;
         while self.jobs[id].next < self.jobs[id].end {
-            let Some(zone) = self.room_for_host(request.stream) else { return false };
             let HostJob { next, end, .. } = self.jobs[id];
-            let count = (end - next).min(self.rules.append_blocks).min(self.blocks.room_in(zone));
-            self.blocks.give(zone, count);
-            let job = &mut self.jobs[id];
-            job.next += count;
-            job.pending += 1;
-            let lba = self.address(zone * self.rules.zone_blocks);
-            let sectors = count * self.rules.block_sectors;
-            let append = Request { op: Op::Append, lba, sectors, ..request };
-            self.send(LogPart::Append { job: id, zone, first: next, count }, append);
+            let run = BlockRun { first: next, count: end - next };
+            let Some(count) = self.append_some(id, run) else { return false };
+            self.jobs[id].next += count;
+            self.jobs[id].pending += 1;
         }
         true
+    }
+
+    /// Appends what a retired zone refused, as far as there is room in others.
+    pub(super) fn append_again(&mut self) {
+        while let Some(&(id, BlockRun { first, count })) = self.again.front() {
+            let Some(appended) = self.append_some(id, BlockRun { first, count }) else { return };
+            self.again.pop_front();
+            if appended < count {
+                self.jobs[id].pending += 1;
+                let rest = BlockRun { first: first + appended, count: count - appended };
+                self.again.push_front((id, rest));
+            }
+        }
+    }
+
+    /// Appends the first blocks of a run, if there is room. Returns how many.
+    fn append_some(&mut self, id: HostJobId, run: BlockRun) -> Option<u32> {
+        let request = self.jobs[id].request;
+        let zone = self.room_for_host(request.stream)?;
+        let count = run.count.min(self.rules.append_blocks).min(self.blocks.room_in(zone));
+        self.blocks.give(zone, count);
+        self.cleaner.spend(count);
+        let lba = self.address(zone * self.rules.zone_blocks);
+        let sectors = count * self.rules.block_sectors;
+        let append = Request { op: Op::Append, lba, sectors, ..request };
+        self.send(LogPart::Append { job: id, zone, first: run.first, count }, append);
+        Some(count)
     }
 
     pub(super) fn append_done(
@@ -182,12 +216,20 @@ impl<D: Host> LogStore<'_, D> {
         run: BlockRun,
         done: &Completion,
     ) {
+        let retired = done.outcome != Outcome::Done && self.append_failed(zone, run.count);
         self.blocks.appended(zone);
-        match done.outcome == Outcome::Done {
-            true => self.land(id, run, self.place_at(done.request.lba)),
-            false => {
-                self.blocks.lose(zone);
-                self.jobs[id].edges = [None; 2];
+        if retired {
+            self.jobs[id].waited = true;
+            return self.again.push_back((id, run));
+        }
+        match done.outcome {
+            Outcome::Done => self.land(id, run, self.place_at(done.request.lba)),
+            _ => {
+                let covered = run.first..run.first + run.count;
+                let edges = self.jobs[id].edges.iter_mut();
+                edges
+                    .filter(|edge| edge.is_some_and(|edge| covered.contains(&edge.block)))
+                    .for_each(|edge| *edge = None);
             }
         }
         self.settle(zone);
@@ -204,22 +246,21 @@ impl<D: Host> LogStore<'_, D> {
                 let job = &mut self.jobs[id];
                 (job.next, job.end) = (block, block + 1);
                 self.read_rest(id, edge, block);
-                if self.jobs[id].pending == 0 {
-                    self.append_or_wait(id);
-                }
+                self.go_on_with(id);
             }
         }
     }
 
     /// Blocks of a write are in a zone, from this place on.
-    fn land(&mut self, id: HostJobId, (first, count): BlockRun, place: u32) {
+    fn land(&mut self, id: HostJobId, BlockRun { first, count }: BlockRun, place: u32) {
         self.counts.written += u64::from(count);
         self.blocks.clock += u64::from(count);
         for (block, place) in (first..first + count).zip(place..) {
             let edges = &mut self.jobs[id].edges;
             let edge = edges.iter_mut().find(|edge| edge.is_some_and(|edge| edge.block == block));
             if let Some(edge) = edge {
-                if edge.is_some_and(|edge| edge.source != self.blocks.source_of(block)) {
+                let is_old = edge.is_some_and(|edge| edge.source != self.blocks.source_of(block));
+                if is_old || self.blocks.is_lost(block) {
                     self.counts.repeated += 1;
                     continue;
                 }
@@ -231,9 +272,20 @@ impl<D: Host> LogStore<'_, D> {
         }
     }
 
+    /// Cleaning has moved a block: what was read of it before is still what it holds.
+    pub(super) fn moved(&mut self, block: u32, from: Option<(u32, u32)>) {
+        let to = self.blocks.source_of(block);
+        for &id in &self.partial {
+            let edges = self.jobs[id].edges.iter_mut().flatten();
+            let same = edges.filter(|edge| edge.block == block && edge.source == from);
+            same.for_each(|edge| edge.source = to);
+        }
+    }
+
     /// A write is done, which flushes may have waited for.
     pub(super) fn write_done(&mut self, id: HostJobId) {
         self.writes -= 1;
+        self.partial.retain(|&partial| partial != id);
         let order = self.jobs[id].order;
         let mut at = 0;
         while let Some(&flush) = self.flushes.get(at) {

@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use super::LogRules;
 use super::blocks::{LogBlocks, LogUse};
 use super::cleaner::LogCleaner;
-use super::job::{HostJob, HostJobId, LogPart, LogPartId, LogParts};
+use super::job::{BlockRun, HostJob, HostJobId, LogPart, LogPartId, LogParts};
 use crate::counters::counters;
 use crate::engine::{Handle, Slab};
-use crate::host::zones::ZoneError;
+use crate::host::zones::{ZoneError, ZoneState};
 use crate::host::{Advanced, Completion, Host, Op, Outcome, QueueId, Request};
 use crate::units::{Lba, Nanos, SimTime};
 
@@ -31,8 +31,12 @@ counters! {
         old_reads: u64, unit "blocks", at "host_translation/partial_block_reads";
         /// Blocks that were appended in vain, because they had changed since the rest of them was read.
         repeated: u64, unit "blocks", at "host_translation/repeated_blocks";
-        /// Writes that waited for a free zone.
+        /// Writes that waited for cleaning.
         waited: u64, unit "requests", at "host_translation/writes_held_up";
+        /// Blocks that could not be read when they were to move.
+        lost: u64, unit "blocks", at "host_translation/lost_blocks";
+        /// Zones that the device retired.
+        retired: u64, unit "zones", at "host_translation/retired_zones";
     }
 }
 
@@ -49,6 +53,10 @@ pub struct LogStore<'a, D> {
     pub(super) translating: VecDeque<(SimTime, HostJobId)>,
     /// Until when the processor is busy.
     busy: SimTime,
+    /// Writes that cover a part of a block.
+    pub(super) partial: Vec<HostJobId>,
+    /// Appends to retired zones, which wait for room in another.
+    pub(super) again: VecDeque<(HostJobId, BlockRun)>,
     /// Writes that wait for room.
     pub(super) waiting: VecDeque<HostJobId>,
     /// Flushes that wait for writes.
@@ -58,7 +66,7 @@ pub struct LogStore<'a, D> {
     /// The open zone of each class.
     open: Vec<Option<u32>>,
     /// Requests that were translated so far.
-    translated: u64,
+    pub(super) translated: u64,
     /// Writes that were translated and are not done.
     pub(super) writes: u32,
     finished: Vec<Completion>,
@@ -79,10 +87,9 @@ impl<'a, D: Host> LogStore<'a, D> {
     pub fn new(device: &'a mut D, rules: LogRules) -> LogStore<'a, D> {
         let zones = device.zones().expect("only devices with zones have rules for a store");
         let blocks = LogBlocks::new(rules, zones);
-        let mut open = vec![None; rules.classes() as usize];
-        open[0] = blocks.partly_written();
+        let open = vec![None; rules.classes() as usize];
         let now = device.now();
-        LogStore {
+        let mut store = LogStore {
             device,
             rules,
             blocks,
@@ -91,6 +98,8 @@ impl<'a, D: Host> LogStore<'a, D> {
             parts: Slab::default(),
             translating: VecDeque::new(),
             busy: now,
+            partial: Vec::new(),
+            again: VecDeque::new(),
             waiting: VecDeque::new(),
             flushes: Vec::new(),
             outbox: VecDeque::new(),
@@ -103,7 +112,9 @@ impl<'a, D: Host> LogStore<'a, D> {
             counts: LogCounts::default(),
             since: None,
             measured: LogCounts::default(),
-        }
+        };
+        (0..rules.zones).for_each(|zone| store.settle(zone));
+        store
     }
 
     /// The device.
@@ -152,7 +163,8 @@ impl<'a, D: Host> LogStore<'a, D> {
 
     /// The place at an address on the device.
     pub(super) fn place_at(&self, lba: Lba) -> u32 {
-        (self.rules.sectors_before(lba.0) / u64::from(self.rules.block_sectors)) as u32
+        let before = lba.0 / self.rules.zone_size * self.rules.zone_sectors();
+        ((before + lba.0 % self.rules.zone_size) / u64::from(self.rules.block_sectors)) as u32
     }
 
     /// The zone of a class to which at least one more block can be appended. It is opened if more than `kept` zones are free.
@@ -169,8 +181,11 @@ impl<'a, D: Host> LogStore<'a, D> {
 
     /// The zone for writes of a stream of the host.
     pub(super) fn room_for_host(&mut self, stream: u32) -> Option<u32> {
+        let free = self.blocks.free();
+        let is_short = free <= KEPT_FOR_COPIES + self.rules.host_classes;
         // The shared zone is left to copies while nothing else is.
-        match self.rules.is_shared && self.blocks.free() == 0 {
+        let is_left = self.rules.is_shared && free == 0;
+        match is_left || is_short && self.cleaner.holds_up() {
             true => None,
             false => self.room(stream % self.rules.host_classes, KEPT_FOR_COPIES),
         }
@@ -187,6 +202,29 @@ impl<'a, D: Host> LogStore<'a, D> {
 
     fn may_enter(&self, request: &Request) -> bool {
         self.device.has_room(self.device.queue_of(request.stream))
+    }
+
+    /// A request to a zone failed. Returns whether the device has retired the zone. What it held is lost with one that is offline.
+    pub(super) fn finds_retired(&mut self, zone: u32) -> bool {
+        let state = self.device.zones().map(|zones| zones.all()[zone as usize].state);
+        let is_retired = matches!(state, Some(ZoneState::ReadOnly | ZoneState::Offline));
+        if is_retired && self.blocks.zone(zone).is != LogUse::Retired {
+            self.blocks.retire(zone);
+            self.counts.retired += 1;
+        }
+        if state == Some(ZoneState::Offline) {
+            self.counts.lost += u64::from(self.blocks.lose_all(zone));
+        }
+        is_retired
+    }
+
+    /// An append to a zone failed. Returns whether the device has retired the zone.
+    pub(super) fn append_failed(&mut self, zone: u32, count: u32) -> bool {
+        let is_retired = self.finds_retired(zone);
+        if !is_retired {
+            self.blocks.refused(zone, count);
+        }
+        is_retired
     }
 
     /// Resets a zone if nothing in it is needed any more.
@@ -208,7 +246,7 @@ impl<'a, D: Host> LogStore<'a, D> {
             LogPart::Read { job, zone } => self.read_done(job, zone, done),
             LogPart::OldRead { job, zone } => self.old_read_done(job, zone, done),
             LogPart::Append { job, zone, first, count } => {
-                self.append_done(job, zone, (first, count), done);
+                self.append_done(job, zone, BlockRun { first, count }, done);
             }
             LogPart::Flush { job } => self.part_of_job_done(job, done),
             LogPart::CopyRead { copy, zone } => self.copy_read_done(copy, zone, done),
@@ -219,7 +257,12 @@ impl<'a, D: Host> LogStore<'a, D> {
                 self.counts.resets += 1;
                 self.blocks.was_reset(zone);
             }
-            LogPart::Reset { zone } => self.blocks.lose(zone),
+            // A zone that can't be reset is as good as retired.
+            LogPart::Reset { zone } if !self.finds_retired(zone) => {
+                self.blocks.retire(zone);
+                self.counts.retired += 1;
+            }
+            LogPart::Reset { .. } => {}
         }
     }
 
@@ -231,18 +274,33 @@ impl<'a, D: Host> LogStore<'a, D> {
             self.outbox.pop_front();
             self.device.submit(self.now, request);
         }
+        self.clean();
+        self.append_again();
         while let Some(&job) = self.waiting.front()
             && self.append(job)
         {
             self.waiting.pop_front();
         }
+        // The writes may have opened zones.
         self.clean();
-        // Nothing is on its way that could make room: zones were lost.
-        while self.parts.in_use() == 0
-            && let Some(job) = self.waiting.pop_front()
-        {
-            self.jobs[job].outcome = Outcome::ReadOnly;
-            self.write_done(job);
+        if self.parts.in_use() == 0 {
+            self.refuse_waiting();
+        }
+    }
+
+    /// Nothing is on its way that could make room, because zones were retired: writes that wait are refused.
+    fn refuse_waiting(&mut self) {
+        for (id, _) in std::mem::take(&mut self.again) {
+            let job = &mut self.jobs[id];
+            job.outcome = Outcome::ReadOnly;
+            job.pending -= 1;
+            if job.pending == 0 && job.next == job.end {
+                self.write_done(id);
+            }
+        }
+        for id in std::mem::take(&mut self.waiting) {
+            self.jobs[id].outcome = Outcome::ReadOnly;
+            self.write_done(id);
         }
     }
 

@@ -227,9 +227,7 @@ impl Zones {
     /// The address without gaps of a sector of the host; that of the next zone for a sector in a gap.
     #[must_use]
     pub fn without_gaps(&self, lba: Lba) -> Lba {
-        let (size, capacity) =
-            (self.rules.shape.size_sectors(), self.rules.shape.capacity_sectors());
-        Lba(lba.0 / size * capacity + (lba.0 % size).min(capacity))
+        Lba(self.rules.shape.sectors_before(lba.0))
     }
 
     /// The place of a write or an append, without gaps, if the state of its zone allows it. Nothing changes.
