@@ -226,6 +226,12 @@ impl Blocks {
         closed
     }
 
+    /// The number of a closed block in the order of closing.
+    #[must_use]
+    pub fn closing(&self, block: BlockId) -> u64 {
+        self.closings[block.at()]
+    }
+
     /// Counts `units` more as programmed. Returns the new number.
     #[inline]
     pub(super) fn add_programmed(&mut self, block: BlockId, units: u32) -> u32 {

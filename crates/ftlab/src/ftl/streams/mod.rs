@@ -9,6 +9,7 @@ mod ages;
 mod by_host_stream;
 mod dac;
 pub mod fdp;
+mod midas;
 mod multi_bloom;
 mod multi_hash;
 mod multi_log;
@@ -22,6 +23,7 @@ mod zoned;
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
 pub use dac::{Dac, DacOptions};
 pub use fdp::{Fdp, FdpOptions};
+pub use midas::{Midas, MidasOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use multi_log::{MultiLog, MultiLogOptions};
@@ -31,9 +33,10 @@ pub use single::Single;
 pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
+use super::Blocks;
 use crate::options::declare::options;
 use crate::policy::{contract, seam};
-use crate::units::{BlockId, Lpn};
+use crate::units::{BlockId, Lpn, PlaneId};
 
 /// Maximum number of host streams and copy streams together, by the ranges of the options.
 const OF_DATA: u8 = 16;
@@ -117,6 +120,17 @@ pub enum Isolates {
     Copies,
 }
 
+/// What a plane that needs a victim does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The victim policy chooses.
+    Choose,
+    /// It collects this block, of those that the streams policy keeps.
+    Collect(BlockId),
+    /// One of these blocks belongs to another stream from now on. Nothing is copied, and the plane asks again.
+    Regroup(BlockId, WriteStream),
+}
+
 /// Who has an open block closed before it is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClosedBy {
@@ -182,6 +196,7 @@ seam! {
         MultiLog(MultiLog),
         Sfs(Sfs),
         Warcip(Warcip),
+        Midas(Midas),
         Zoned(ZonedStreams),
         Fdp(Fdp),
     }
@@ -299,6 +314,29 @@ contract! {
         /// Records that a block of a stream is garbage-collected.
         #[inline]
         fn collects(&mut self, _block: BlockId, _stream: WriteStream) {}
+
+        /// Whether it keeps blocks from the victim policy.
+        #[must_use]
+        fn keeps_blocks(&self) -> bool {
+            false
+        }
+
+        /// Whether it keeps the blocks of a stream from the victim policy. This never changes.
+        #[must_use]
+        #[inline]
+        fn keeps(&self, _stream: WriteStream) -> bool {
+            false
+        }
+
+        /// Returns what a plane that needs a victim does next.
+        fn next_victim(&mut self, _plane: PlaneId, _blocks: &Blocks) -> Next {
+            Next::Choose
+        }
+
+        /// Records that the victim policy found nothing to choose. Returns whether to ask again.
+        fn finds_no_victim(&mut self) -> bool {
+            false
+        }
     }
 }
 
@@ -329,6 +367,13 @@ impl Streams {
     pub(crate) fn isolates(&self) -> bool {
         let mut copies = self.all_copy_streams();
         copies.all(|stream| self.isolated(stream).is_some())
+    }
+
+    /// Returns a stream for blocks of which nothing is known: the first that it leaves to the victim policy.
+    #[must_use]
+    pub(crate) fn of_unknown(&self) -> WriteStream {
+        let mut all = (0..OF_DATA).map(WriteStream);
+        all.find(|&stream| !self.keeps(stream)).expect("some blocks are left to the victim policy")
     }
 
     /// Flexible data placement, if this is what the policy does.
