@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::streams::{MOST_STREAMS, WriteStream};
+use super::streams::frontier::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::CellMode;

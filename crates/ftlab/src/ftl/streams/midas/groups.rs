@@ -2,8 +2,8 @@
 //! predicted.
 //!
 //! The first stream is that of HOT. Group 1 has two, one for the host and one for what HOT leaves. Each group up
-//! to the last has one more. The last group has a stream for each generation of copies; only the first is used
-//! while the sizes are known to fit.
+//! to the last has one more. The last group has a stream for each generation of copies: blocks have it once they are
+//! closed. Generations are written to the streams of groups that are not in use, so they keep no blocks open besides.
 
 use super::super::{StreamCounts, WriteStream};
 use super::model::Plan;
@@ -13,8 +13,6 @@ use crate::image::{Damage, ImageReader, ImageWriter};
 /// The stream of hot writes, and that of all others.
 pub const HOT: WriteStream = WriteStream::new(0);
 pub const FIRST: WriteStream = WriteStream::new(1);
-/// Copies of what lay in HOT.
-const FIRST_COPIES: WriteStream = WriteStream::new(2);
 /// Generations that the last group separates.
 const GENERATIONS: u8 = 4;
 /// Predictions are kept in this part of a valid page.
@@ -24,7 +22,7 @@ const TOLERATED: u64 = PARTS as u64 / 10;
 
 /// The victims of a group since the last check.
 #[derive(Clone, Copy, Debug, Default)]
-struct Seen {
+struct Victims {
     victims: u32,
     valid: u64,
 }
@@ -42,18 +40,18 @@ pub struct Groups {
     /// By group but HOT: the share of valid pages in its victims, in parts.
     expected: Vec<u32>,
     /// By group.
-    seen: Vec<Seen>,
+    seen: Vec<Victims>,
     /// Whether all groups have been collected since they have their sizes.
     settled: bool,
 }
 
 /// Where a block belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum Belongs {
     /// In a group that is collected in turn if it is larger than this number of closed blocks.
     Limited { group: u8, closed: u32 },
-    /// In the last group.
-    Last,
+    /// In the last group, with what was copied there this number of times.
+    Last { generation: u8 },
 }
 
 impl Groups {
@@ -92,9 +90,16 @@ impl Groups {
         (stream.at() as u8) < self.most
     }
 
-    /// The first stream of the last group.
-    pub fn of_last(&self) -> WriteStream {
-        WriteStream::new(self.most)
+    /// The stream of a generation in the last group.
+    pub fn of_last(&self, generation: u8) -> WriteStream {
+        WriteStream::new(self.most + generation)
+    }
+
+    /// The generation of blocks of a stream that belong to the last group.
+    fn generation_of(&self, stream: WriteStream) -> u8 {
+        let of_last = (stream.at() as u8).checked_sub(self.most);
+        let generation = of_last.unwrap_or(self.group_of(stream).saturating_sub(self.last));
+        generation.min(GENERATIONS - 1)
     }
 
     /// The group of a stream.
@@ -107,25 +112,30 @@ impl Groups {
     }
 
     /// Where a block of a stream belongs.
-    pub fn place(&self, stream: WriteStream) -> Place {
+    pub fn place(&self, stream: WriteStream) -> Belongs {
         let group = self.group_of(stream);
         match self.sizes.get(usize::from(group)) {
-            Some(&size) => Place::Limited { group, closed: size.saturating_sub(1) },
-            None => Place::Last,
+            Some(&size) => Belongs::Limited { group, closed: size.saturating_sub(1) },
+            None => Belongs::Last { generation: self.generation_of(stream) },
         }
     }
 
     /// The stream of what is copied out of a block.
     pub fn next(&self, source: WriteStream) -> WriteStream {
         let group = self.group_of(source);
-        if group + 1 < self.last && group < self.last {
-            return if group == 0 { FIRST_COPIES } else { WriteStream::new(group + 2) };
+        let copies_to = |group: u8| WriteStream::new(group + 1);
+        if group + 1 < self.last {
+            return copies_to(group + 1);
         }
-        let copied = match (self.by_generation, group < self.last) {
-            (true, false) => (source.at() as u8).saturating_sub(self.most) + 1,
-            _ => 0,
+        let generation = match group < self.last {
+            true => 0,
+            false => (self.generation_of(source) + 1).min(GENERATIONS - 1),
         };
-        WriteStream::new(self.most + copied.min(GENERATIONS - 1))
+        let stands_in = (self.last + generation).min(self.most - 2);
+        match self.by_generation && stands_in >= self.last {
+            true => copies_to(stands_in),
+            false => self.of_last(0),
+        }
     }
 
     /// Gives the groups the sizes of a plan.
@@ -149,7 +159,7 @@ impl Groups {
     }
 
     fn forget_seen(&mut self) {
-        self.seen = vec![Seen::default(); usize::from(self.last) + 1];
+        self.seen = vec![Victims::default(); usize::from(self.last) + 1];
     }
 
     /// Records that a block of a stream is collected with this many valid pages. Returns whether all groups have
@@ -175,8 +185,8 @@ impl Groups {
     /// Compares what was seen with what was predicted. From the first group on whose victims hold many more valid pages,
     /// all are merged. `block` is the number of pages of a block.
     pub fn check(&mut self, block: u32) {
-        let pages = |seen: &Seen| u64::from(seen.victims) * u64::from(block);
-        let irregular = |&(seen, &expected): &(&Seen, &u32)| {
+        let pages = |seen: &Victims| u64::from(seen.victims) * u64::from(block);
+        let irregular = |&(seen, &expected): &(&Victims, &u32)| {
             let parts = seen.valid * u64::from(PARTS) / pages(seen).max(1);
             parts >= u64::from(expected) + TOLERATED
         };
@@ -241,15 +251,17 @@ mod tests {
         let all = |groups: &Groups| {
             (0..10).map(|at| groups.next(WriteStream::new(at)).at()).collect::<Vec<_>>()
         };
-        assert_eq!(all(&groups), [6, 7, 7, 7, 7, 7, 7, 8, 9, 9], "generations");
-        assert!((0..6).all(|at| groups.place(WriteStream::new(at)) == Place::Last));
+        assert_eq!(all(&groups), [2, 3, 3, 4, 5, 5, 3, 4, 5, 5], "generations");
+        let generations = [0, 0, 0, 1, 2, 3].map(|generation| Belongs::Last { generation });
+        let places: Vec<Belongs> = (0..6).map(|at| groups.place(WriteStream::new(at))).collect();
+        assert_eq!(places, generations);
         groups.arrange(&plan(&[5, 7], &[0.5, 0.6, 0.8]));
         assert_eq!(all(&groups), [2, 3, 3, 6, 6, 6, 6, 6, 6, 6], "HOT, two groups, the last one");
         let place = |at: u8| groups.place(WriteStream::new(at));
-        assert_eq!(place(0), Place::Limited { group: 0, closed: 0 });
-        assert_eq!([place(1), place(2)], [Place::Limited { group: 1, closed: 4 }; 2]);
-        assert_eq!(place(3), Place::Limited { group: 2, closed: 6 });
-        assert_eq!([place(4), place(6)], [Place::Last; 2]);
+        assert_eq!(place(0), Belongs::Limited { group: 0, closed: 0 });
+        assert_eq!([place(1), place(2)], [Belongs::Limited { group: 1, closed: 4 }; 2]);
+        assert_eq!(place(3), Belongs::Limited { group: 2, closed: 6 });
+        assert_eq!([4, 5].map(place), [0, 1].map(|generation| Belongs::Last { generation }));
     }
 
     #[test]

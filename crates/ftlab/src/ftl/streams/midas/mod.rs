@@ -17,7 +17,7 @@
 //! to the next group as it is. A block that is open when the sizes change stays in its group. If the victim policy finds
 //! nothing in the last group, all groups are merged; the authors count collections in a row.
 //! The model: intervals come from the exact last write of each page, so none is cut off by the epoch, and short ones
-//! need no count of their own; policies hear of no trims, which end an interval in theirs. Age in group 1 begins with
+//! need no count of their own; pages that are written more seldom than once in an epoch are what all others leave; policies hear of no trims, which end an interval in theirs. Age in group 1 begins with
 //! the write, not with the age at which pages leave HOT. Flows are solved, not iterated. If HOT took less than 15 % of
 //! the writes, or its victims held more than 10 %, the model counts without it; theirs counts with what it took. An
 //! epoch is never prolonged. The hot filter: the age of an overwritten page is its own, not that of its block, and the
@@ -29,7 +29,7 @@ mod hot;
 mod model;
 mod uid;
 
-use self::groups::{FIRST, Groups, HOT, Place};
+use self::groups::{Belongs, FIRST, Groups, HOT};
 use self::hot::HotFilter;
 use self::model::Room;
 use self::uid::Intervals;
@@ -211,24 +211,35 @@ impl Midas {
         }
     }
 
-    /// The segments in use, and those of valid pages.
+    /// The segments in use, and what lies there.
     fn room(&self, blocks: &Blocks) -> Room {
-        let all = (0..self.geometry.blocks()).map(BlockId::new);
-        let in_use = |&block: &BlockId| {
-            let state = blocks.state(block);
-            blocks.stream(block).is_of_policy()
-                && matches!(state, BlockState::Open | BlockState::Closed | BlockState::Collecting)
-        };
-        let add =
-            |(used, valid): (u64, u64), block| (used + 1, valid + u64::from(blocks.valid(block)));
-        let (used, valid) = all.filter(in_use).fold((0, 0), add);
+        /// This share of the last group's blocks are full because they were just filled.
+        const JUST_FILLED: f64 = 0.05;
+        let whole = self.geometry.units_per_block();
+        let (mut used, mut valid, mut last, mut full) = (0, 0, 0, 0);
+        for block in (0..self.geometry.blocks()).map(BlockId::new) {
+            let (state, stream) = (blocks.state(block), blocks.stream(block));
+            let in_use = [BlockState::Open, BlockState::Closed, BlockState::Collecting];
+            if !stream.is_of_policy() || !in_use.contains(&state) {
+                continue;
+            }
+            used += 1;
+            valid += u64::from(blocks.valid(block));
+            if !self.groups.keeps(stream) {
+                last += 1;
+                full += u32::from(blocks.valid(block) == whole);
+            }
+        }
         let planes = f64::from(self.geometry.planes());
-        let pages = planes * f64::from(self.geometry.units_per_block());
-        Room { segments: used as f64 / planes, valid: valid as f64 / pages }
+        Room {
+            segments: f64::from(used) / planes,
+            valid: valid as f64 / (planes * f64::from(whole)),
+            full: (f64::from(full) - JUST_FILLED * f64::from(last)) / planes,
+        }
     }
 
     /// The oldest block of the first group of a plane that is too large, or any that belongs to the last group.
-    fn too_much(&self, plane: PlaneId, blocks: &Blocks) -> Option<(BlockId, Place)> {
+    fn too_much(&self, plane: PlaneId, blocks: &Blocks) -> Option<(BlockId, Belongs)> {
         let mut oldest: [Option<(u64, BlockId)>; super::MOST_STREAMS] = Default::default();
         let mut closed = [0; super::MOST_STREAMS];
         for index in 0..self.geometry.shape().blocks_per_plane {
@@ -237,8 +248,9 @@ impl Midas {
             if !self.groups.keeps(stream) || blocks.state(block) != BlockState::Closed {
                 continue;
             }
-            let Place::Limited { group, .. } = self.groups.place(stream) else {
-                return Some((block, Place::Last));
+            let place = self.groups.place(stream);
+            let Belongs::Limited { group, .. } = place else {
+                return Some((block, place));
             };
             let (group, this) = (usize::from(group), (blocks.closing(block), block));
             closed[group] += 1;
@@ -247,7 +259,7 @@ impl Midas {
         let first = oldest.iter().zip(closed).find_map(|(oldest, closed)| {
             let (_, block) = (*oldest)?;
             let place = self.groups.place(blocks.stream(block));
-            matches!(place, Place::Limited { closed: limit, .. } if closed > limit)
+            matches!(place, Belongs::Limited { closed: limit, .. } if closed > limit)
                 .then_some((block, place))
         });
         first
@@ -324,11 +336,12 @@ impl StreamsPolicy for Midas {
         let frees =
             blocks.valid(block) + self.geometry.units_per_page() <= self.geometry.units_per_block();
         match place {
-            Place::Limited { .. } if !self.rearranges[plane.at()] => match frees {
-                true => Next::Collect(block),
-                false => Next::Regroup(block, self.groups.next(blocks.stream(block))),
-            },
-            _ => Next::Regroup(block, self.groups.of_last()),
+            Belongs::Limited { .. } if self.rearranges[plane.at()] => {
+                Next::Regroup(block, self.groups.of_last(0))
+            }
+            Belongs::Limited { .. } if frees => Next::Collect(block),
+            Belongs::Limited { .. } => Next::Regroup(block, self.groups.next(blocks.stream(block))),
+            Belongs::Last { generation } => Next::Regroup(block, self.groups.of_last(generation)),
         }
     }
 

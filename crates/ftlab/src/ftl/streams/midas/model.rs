@@ -11,7 +11,7 @@ use super::uid::Lifetimes;
 const MOST_HOT: u32 = 29;
 /// How often all sizes are tried again, one by one.
 const ROUNDS: u32 = 4;
-/// Pages that were not written for an epoch lie in blocks of their own if they are at least this share of all.
+/// Full blocks of the last group count as idle if they are at least this share of all.
 const IDLE: f64 = 0.2;
 /// Writes of the last group count as hot below this part of their mean lifetime.
 const HOT_PART: f64 = 0.7;
@@ -23,6 +23,8 @@ pub struct Room {
     pub segments: f64,
     /// Segments of valid pages.
     pub valid: f64,
+    /// Segments of the last group of which all pages are valid: data that is not written any more.
+    pub full: f64,
 }
 
 /// The HOT group.
@@ -81,13 +83,12 @@ pub fn predict(hot: Hot, sizes: &[u32], room: Room, lifetimes: &Lifetimes) -> Op
         segments -= f64::from(size);
     }
     let in_last = room.valid - before_last(hot, age, outside, lifetimes);
-    let idle = room.valid - lifetimes.younger_than(lifetimes.longest());
-    let idle = if idle >= IDLE * room.segments { idle } else { 0.0 };
+    let idle = if room.full >= IDLE * room.segments { room.full } else { 0.0 };
     let (segments, in_last) = (segments - idle, in_last - idle);
     if in_last <= 0.0 || segments <= in_last {
         return None;
     }
-    let last = last_group(segments / in_last, age.max(hot.age), lifetimes);
+    let last = last_group(segments / in_last, age.max(hot.age), room, lifetimes);
     valid.push(1.0 - 1.0 / last);
     copies += flow * (last - 1.0);
     Some(Plan { hot, sizes: sizes.to_vec(), valid, amplification: 1.0 + copies })
@@ -102,17 +103,16 @@ fn before_last(hot: Hot, age: f64, outside: f64, lifetimes: &Lifetimes) -> f64 {
     }
 }
 
-/// The amplification of the last group with this ratio of its size to its valid pages, of which all are older
-/// than `age`. Source: Desnoyers, "Analytic Models of SSD Write Performance", ACM TOS 2014: hot and cold data
+/// The amplification of the last group with this ratio of its size to its valid pages, which are written again later
+/// than at `age`. Source: Desnoyers, "Analytic Models of SSD Write Performance", ACM TOS 2014: hot and cold data
 /// that is cleaned in turn.
-fn last_group(ratio: f64, age: f64, lifetimes: &Lifetimes) -> f64 {
+fn last_group(ratio: f64, age: f64, room: Room, lifetimes: &Lifetimes) -> f64 {
     let writes = lifetimes.valid_at(age);
-    let longest = lifetimes.longest();
-    let spent = lifetimes.spent_by(longest) - lifetimes.spent_by(age)
-        + longest * lifetimes.valid_at(longest);
-    let limit = (HOT_PART * spent / writes).max(age);
+    // All other pages are written again sooner.
+    let pages = room.valid - lifetimes.spent_by(age);
+    let limit = (HOT_PART * pages / writes).max(age);
     let hot_writes = (writes - lifetimes.valid_at(limit)) / writes;
-    let hot_pages = (lifetimes.spent_by(limit) - lifetimes.spent_by(age)) / spent;
+    let hot_pages = (lifetimes.spent_by(limit) - lifetimes.spent_by(age)) / pages;
     let copies = |writes: f64, pages: f64, amplification: f64| match writes > 0.0 && pages > 0.0 {
         true => writes / libm::expm1(writes * ratio / (pages * amplification)),
         false => 0.0,
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn a_chain_of_groups_copies_as_predicted() {
         let lifetimes = lifetimes();
-        let room = Room { segments: SEGMENTS as f64, valid: (LOGICAL / PAGES) as f64 };
+        let room = Room { segments: SEGMENTS as f64, valid: (LOGICAL / PAGES) as f64, full: 0.0 };
         for sizes in [vec![10], vec![30], vec![10, 15], vec![8, 10, 12]] {
             let plan = predict(
                 Hot::UNUSED,
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn the_search_finds_no_worse_than_any_two_groups() {
         let lifetimes = lifetimes();
-        let room = Room { segments: SEGMENTS as f64, valid: (LOGICAL / PAGES) as f64 };
+        let room = Room { segments: SEGMENTS as f64, valid: (LOGICAL / PAGES) as f64, full: 0.0 };
         let found = best(true, 6, room, &lifetimes).expect("groups");
         assert!(found.sizes.len() <= 4);
         let all = found.sizes.iter().sum::<u32>() + found.hot.size;
@@ -375,7 +375,7 @@ mod tests {
             intervals.wrote(0, Some(interval as u64));
         }
         let lifetimes = intervals.distribution().expect("enough samples");
-        let room = Room { segments: SEGMENTS as f64, valid: (LOGICAL / PAGES) as f64 };
+        let room = Room { segments: SEGMENTS as f64, valid: (LOGICAL / PAGES) as f64, full: 0.0 };
         let plan =
             predict(Hot::UNUSED, &[], Room { segments: room.segments + 1.0, ..room }, &lifetimes);
         let expected = crate::ftl::gc::closed_form::endless_blocks(room.valid / room.segments);
