@@ -238,7 +238,8 @@ const SHOWN: &[(&str, &str)] = &[
     (
         "ftl.streams.policy-midas",
         "ftl.streams.groups = 4
-        ftl.streams.sample = 1",
+        ftl.streams.sample = 1
+        ftl.over_provisioning = 220%",
     ),
     ("ftl.streams.policy-single", "ftl.over_provisioning = 53.6%"),
     ("ftl.streams.policy-multi-hash", "ftl.over_provisioning = 66.9565%"),

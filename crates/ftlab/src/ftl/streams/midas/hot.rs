@@ -13,6 +13,10 @@ const BEHIND: u8 = 0;
 const IN_HOT: u8 = 1 << 2;
 const IN_FIRST: u8 = 2 << 2;
 
+/// HOT is worth modelling if it takes at least this share of writes, and its victims hold at most this share of their pages.
+const GOOD_PART: f64 = 0.15;
+const NEARLY_EMPTY: f64 = 0.1;
+
 /// The filter.
 #[derive(Clone, Debug)]
 pub struct HotFilter {
@@ -114,7 +118,7 @@ impl HotFilter {
     pub fn ends_epoch(&mut self, writes: u64, block: u32) -> bool {
         let of_writes = self.written as f64 / writes as f64;
         let of_pages = self.valid as f64 / (self.victims.max(1) * u64::from(block)) as f64;
-        let works = self.victims > 0 && of_writes >= 0.15 && of_pages <= 0.1;
+        let works = self.victims > 0 && of_writes >= GOOD_PART && of_pages <= NEARLY_EMPTY;
         (self.written, self.victims, self.valid) = (0, 0, 0);
         works
     }

@@ -240,7 +240,7 @@ impl Midas {
 
     /// The oldest block of the first group of a plane that is too large, or any that belongs to the last group.
     fn too_much(&self, plane: PlaneId, blocks: &Blocks) -> Option<(BlockId, Belongs)> {
-        let mut oldest: [Option<(u64, BlockId)>; super::MOST_STREAMS] = Default::default();
+        let mut oldest: [Option<(u64, BlockId)>; super::MOST_STREAMS] = [None; super::MOST_STREAMS];
         let mut closed = [0; super::MOST_STREAMS];
         for index in 0..self.geometry.shape().blocks_per_plane {
             let block = self.geometry.block_in(plane, index);
@@ -256,13 +256,12 @@ impl Midas {
             closed[group] += 1;
             oldest[group] = Some(oldest[group].map_or(this, |other| other.min(this)));
         }
-        let first = oldest.iter().zip(closed).find_map(|(oldest, closed)| {
+        oldest.iter().zip(closed).find_map(|(oldest, closed)| {
             let (_, block) = (*oldest)?;
             let place = self.groups.place(blocks.stream(block));
             matches!(place, Belongs::Limited { closed: limit, .. } if closed > limit)
                 .then_some((block, place))
-        });
-        first
+        })
     }
 }
 
