@@ -148,7 +148,7 @@ mod tests {
         };
         let without = tables("ftl.streams.policy=by-host-stream");
         for (policy, bytes) in
-            [("sepbit", 4), ("warcip", 4), ("dac", 5), ("multi-log", 5), ("sfs", 6)]
+            [("sepbit", 4), ("warcip", 4), ("dac", 5), ("multi-log", 5), ("sfs", 6), ("midas", 5)]
         {
             let with = tables(&format!("ftl.streams.policy={policy}"));
             assert_eq!(with.reserved.0 - without.reserved.0, 2 * 6_144 * bytes, "{policy}");

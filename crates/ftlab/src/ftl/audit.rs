@@ -1,7 +1,7 @@
 //! Checks of the FTL's invariants, which tests call and normal runs never need.
 
 use crate::engine::skills;
-use crate::ftl::gc::VictimPolicy;
+use crate::ftl::gc::{VictimPolicy, kept};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::parity::rebuild;
 use crate::ftl::{BlockState, Ftl, fragments, merge, slc, superblock};
@@ -104,14 +104,17 @@ fn audit_plane(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     slc::cache::audit_slc(plane, ftl)
 }
 
-/// Checks that the victim policy knows exactly the closed blocks, except those of the SLC cache.
+/// Checks that the victim policy knows exactly the closed blocks, except those that the streams policy keeps, and those
+/// of the SLC cache.
 fn audit_candidates(plane: PlaneId, ftl: &Ftl) -> Result<(), String> {
     let mut known = ftl.policies.victim.candidates(plane);
     known.sort_unstable_by_key(|block| block.get());
     let all = 0..ftl.geometry.shape().blocks_per_plane;
     let all = all.map(|index| ftl.geometry.block_in(plane, index));
     let is_one = |&block: &BlockId| {
-        ftl.blocks.state(block) == BlockState::Closed && !ftl.blocks.is_slc(block)
+        ftl.blocks.state(block) == BlockState::Closed
+            && !ftl.blocks.is_slc(block)
+            && !kept::is_kept(block, ftl)
     };
     let closed: Vec<_> = all.filter(is_one).collect();
     if known != closed {

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::streams::{MOST_STREAMS, WriteStream};
+use super::streams::frontier::{MOST_STREAMS, WriteStream};
 use crate::engine::prefetch;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::nand::CellMode;
@@ -224,6 +224,12 @@ impl Blocks {
             all.filter(|&block| self.state(block) == BlockState::Closed).collect();
         closed.sort_unstable_by_key(|block| self.closings[block.at()]);
         closed
+    }
+
+    /// The number of a closed block in the order of closing.
+    #[must_use]
+    pub fn closing(&self, block: BlockId) -> u64 {
+        self.closings[block.at()]
     }
 
     /// Counts `units` more as programmed. Returns the new number.

@@ -3,7 +3,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::{RARE, SLC, Skills, any};
-use crate::ftl::gc::{VictimPolicy, VictimView};
+use crate::ftl::gc::{VictimPolicy, VictimView, kept};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::merge::fold;
 use crate::ftl::parity::rebuild;
@@ -92,10 +92,9 @@ impl Ftl {
         if self.features.superblock.is_some() {
             deaths::check_room_of_groups(self);
         }
-        let view = VictimView { plane, blocks: &self.blocks };
         let never = self.plant.is(Canary::NeverACandidate);
         if !(never && self.collecting(plane).is_some()) {
-            self.policies.victim.closed(&view, block);
+            kept::offer(block, self);
         }
         self.space.feed(plane);
         rebuild::closes(block, self);
@@ -151,7 +150,9 @@ impl Ftl {
         {
             let plane = self.geometry.plane_of(block);
             let view = VictimView { plane, blocks: &self.blocks };
-            self.policies.victim.lost_page(&view, block);
+            if !(any(S, RARE) && self.policies.streams.keeps(self.blocks.stream(block))) {
+                self.policies.victim.lost_page(&view, block);
+            }
             self.space.feed(plane);
         }
     }

@@ -5,7 +5,7 @@
 //! candidates, which are passed to the victim policy as blocks that close.
 
 use crate::engine::skills;
-use crate::ftl::gc::{VictimPolicy, VictimView, collection};
+use crate::ftl::gc::{VictimPolicy, VictimView, collection, kept};
 use crate::ftl::mapping::{Dftl, Mapping, MappingPolicy};
 use crate::ftl::merge::fold;
 use crate::ftl::parity::rebuild as parity_rebuild;
@@ -33,7 +33,7 @@ pub(crate) fn save(to: &mut Snapshot, mut chunking: Option<Chunking<'_>>, ftl: &
         blocks,
         space,
         // The state of other policies is a part of its own. Pacing has none.
-        policies: Policies { victim, pacing: _, placement: _, streams: _, levelling: _ },
+        policies: Policies { victim: _, pacing: _, placement: _, streams: _, levelling: _ },
         // Saved below, as far as it does not follow from bad, failed and dead blocks. At rest, the
         // failed blocks are on the lists of their planes, and deaths have been handled.
         health: _,
@@ -108,7 +108,7 @@ pub(crate) fn save(to: &mut Snapshot, mut chunking: Option<Chunking<'_>>, ftl: &
     to.write(ImagePart::Closed, |out| {
         out.list(blocks.by_closing().iter().map(|block| block.get()));
         for plane in (0..geometry.planes()).map(PlaneId::new) {
-            out.list(victim.candidates(plane).iter().map(|block| block.get()));
+            out.list(kept::candidates_and_kept(plane, ftl).iter().map(|block| block.get()));
         }
         lost.save(out);
     });
@@ -503,15 +503,22 @@ fn load_closed(
         return Err(Damage::new("candidates for collection are not the closed blocks"));
     }
     for block in if resume.victim { candidates } else { order } {
-        let plane = ftl.geometry.plane_of(block);
-        ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
+        offer_loaded(block, resume, ftl);
     }
     for &block in left_over {
         let rest = ftl.geometry.units_per_block() - ftl.blocks.programmed(block);
         ftl.blocks.add_programmed(block, rest);
         ftl.blocks.close(block);
-        let plane = ftl.geometry.plane_of(block);
-        ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
+        offer_loaded(block, resume, ftl);
     }
     Ok(())
+}
+
+/// Passes a closed block to the victim policy. If the streams policy does not resume, it keeps none of them.
+fn offer_loaded(block: BlockId, resume: Resume, ftl: &mut Ftl) {
+    if resume.streams {
+        return kept::offer(block, ftl);
+    }
+    let plane = ftl.geometry.plane_of(block);
+    ftl.policies.victim.closed(&VictimView { plane, blocks: &ftl.blocks }, block);
 }

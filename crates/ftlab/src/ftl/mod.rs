@@ -53,7 +53,7 @@ use crate::ftl::wear::life;
 use cost::{CostSetup, Regulation};
 use fragments::PackRoom;
 use gc::pacing::Pacing;
-use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim, VictimPolicy, VictimView};
+use gc::{Purpose, PurposeCounts, Thresholds, Triggers, Victim};
 pub use lost::Lost;
 use mapping::{Mapping, MappingPolicy};
 use parity::Stripes;
@@ -356,6 +356,7 @@ impl Ftl {
             !self.health.failed.is_empty(),
             self.policies.streams.hears_of_copies(),
             self.policies.streams.hears_of_requests(),
+            self.policies.streams.keeps_blocks(),
         ];
         skills::those(&[
             (self.geometry.units_per_page() > 1, skills::UNITS),

@@ -335,9 +335,9 @@ pub(in crate::ftl) fn refresh_writable<const S: Skills>(plane: PlaneId, ftl: &mu
 }
 
 /// Sets where each stream continues, and the stream of each block. If the policy does not resume,
-/// all full blocks count as written by the host.
+/// all full blocks count as written by the host, or as left to the victim policy.
 pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
-    let first = WriteStream::new(0);
+    let first = ftl.policies.streams.of_unknown();
     if !resume.streams {
         for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
             let stream = ftl.blocks.stream(block);

@@ -196,6 +196,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("ftl.mapping.policy=dftl", &["ftl.mapping.cache=64B"]),
     ("ftl.streams.policy=zoned", &["ftl.streams.zone_streams=2"]),
     ("ftl.streams.policy=multi-log", &["ftl.streams.logs=3"]),
+    ("ftl.streams.policy=midas", &["ftl.streams.groups=4"]),
     (
         "nand.timing.policy=page-type",
         &[

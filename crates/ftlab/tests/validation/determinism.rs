@@ -235,6 +235,12 @@ const SHOWN: &[(&str, &str)] = &[
     ("ftl.streams.policy-dac", "ftl.streams.regions = 3"),
     ("ftl.streams.policy-multi-log", "ftl.streams.logs = 3"),
     ("ftl.streams.policy-sfs", "ftl.streams.hotness_groups = 3"),
+    (
+        "ftl.streams.policy-midas",
+        "ftl.streams.groups = 4
+        ftl.streams.sample = 1
+        ftl.over_provisioning = 220%",
+    ),
     ("ftl.streams.policy-single", "ftl.over_provisioning = 53.6%"),
     ("ftl.streams.policy-multi-hash", "ftl.over_provisioning = 66.9565%"),
     ("ftl.streams.policy-multi-bloom", "ftl.over_provisioning = 66.9565%"),

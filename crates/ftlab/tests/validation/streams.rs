@@ -147,6 +147,7 @@ fn separation_lowers_amplification() {
         ("multi-log", 1),
         ("sfs", 1),
         ("warcip", 1),
+        ("midas", 1),
     ] {
         let separate = measure(streams, copies);
         println!("{streams}, {copies} for copies: {separate:.3}, optimum {bound:.3}");

@@ -155,6 +155,11 @@ class FtlSection(TypedDict, total=False):
     Default: 32. From 1 to 1000000. (ftl.gc.window)
     """
 
+    groups: int | str | None
+    """Maximum number of groups, with HOT and the last one. Each has an open block, and the last one up to four.
+    In groups. Default: 8. From 3 to 12. (ftl.streams.groups)
+    """
+
     handles: int | str | None
     """Reclaim unit handles: placement identifiers from zero on that the host may name. In handles. Default: 8.
     From 1 to 8. (ftl.streams.handles)
@@ -340,6 +345,11 @@ class FtlSection(TypedDict, total=False):
     (ftl.placement.rows)
     """
 
+    sample: int | str | None
+    """One logical page in this number is sampled for the distribution of update intervals. In pages. Default:
+    100. From 1 to 100000. (ftl.streams.sample)
+    """
+
     set_blocks: int | str | None
     """Blocks that share a bit of the table. In blocks. Default: 1. From 1 to 65536. (ftl.wear.set_blocks)"""
 
@@ -357,7 +367,7 @@ class FtlSection(TypedDict, total=False):
     """Free blocks of a plane at which collection stops. In blocks. Default: 3. From 2 to 100000. (ftl.gc.stop)
     """
 
-    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "dac", "multi-log", "sfs", "warcip", "zoned", "fdp"] | Policy | StreamsPolicy | None
+    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "dac", "multi-log", "sfs", "warcip", "midas", "zoned", "fdp"] | Policy | StreamsPolicy | None
     """Decides which pages share blocks. Default: single. (ftl.streams.policy)"""
 
     superblock_policy: Literal["none", "all", "groups"] | None

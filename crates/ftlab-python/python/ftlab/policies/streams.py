@@ -193,6 +193,25 @@ class Warcip(Policy):
         super().__init__("ftl.streams.policy", "warcip", {"ftl.streams.copy_streams": copy_streams, "ftl.streams.clusters": clusters})
 
 
+class Midas(Policy):
+    """A chain of groups by age, sized by a model; hot pages apart (MiDAS) [Oh et al., FAST 2024].
+
+    groups: Maximum number of groups, with HOT and the last one. Each has an open block, and the last one up
+    to four. In groups. Default: 8. From 3 to 12. (ftl.streams.groups)
+
+    sample: One logical page in this number is sampled for the distribution of update intervals. In pages.
+    Default: 100. From 1 to 100000. (ftl.streams.sample)
+    """
+
+    def __init__(
+        self,
+        *,
+        groups: int | str | None = None,
+        sample: int | str | None = None,
+    ) -> None:
+        super().__init__("ftl.streams.policy", "midas", {"ftl.streams.groups": groups, "ftl.streams.sample": sample})
+
+
 class Zoned(Policy):
     """Each active zone has blocks of its own [NVM Express ZNS 1.1, 2.1.1].
 

@@ -4,7 +4,7 @@
 use crate::engine::skills;
 use crate::engine::skills::{RARE, Skills, any};
 use crate::ftl::gc::{
-    Background, Collection, Purpose, VictimPolicy, VictimView, Wanted, pacing, wanted,
+    Background, Collection, Purpose, VictimPolicy, VictimView, Wanted, kept, pacing, wanted,
 };
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
@@ -188,14 +188,15 @@ pub(in crate::ftl) fn has_something_to_collect(plane: PlaneId, ftl: &Ftl) -> boo
 
 /// The victim of the policy, if the plane has room for its valid pages.
 fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Wanted> {
-    let view = VictimView { plane, blocks: &ftl.blocks };
-    let mut block = ftl.policies.victim.choose(&view)?;
+    let mut block = match ftl.policies.streams.keeps_blocks() {
+        false => ftl.policies.victim.choose(&VictimView { plane, blocks: &ftl.blocks })?,
+        true => kept::choose(plane, ftl)?,
+    };
     if !superblock::room::is_worth_collecting(block, ftl) {
         block = superblock::room::choose_narrow(plane, block, ftl)?;
     }
     if !life::can_empty(plane, block, ftl) {
-        let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.policies.victim.closed(&view, block);
+        kept::offer(block, ftl);
         life::note_no_room(ftl);
         return None;
     }

@@ -3,7 +3,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::Skills;
-use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection};
+use crate::ftl::gc::{Collector, Purpose, Wanted, collection, kept};
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::wear::{dies, failing, life};
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages, slc};
@@ -27,10 +27,7 @@ fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
         ftl.blocks.set_state(victim, BlockState::Closed);
         match ftl.blocks.is_slc(victim) {
             true => slc::cache::slc_stays(victim, ftl),
-            false => {
-                let view = VictimView { plane, blocks: &ftl.blocks };
-                ftl.policies.victim.closed(&view, victim);
-            }
+            false => kept::offer(victim, ftl),
         }
     } else {
         ftl.blocks.set_state(victim, BlockState::Failing);

@@ -13,6 +13,7 @@ mod d_choices;
 pub(crate) mod failures;
 mod fifo;
 mod greedy;
+pub(crate) mod kept;
 mod lists;
 pub mod pacing;
 mod pool;

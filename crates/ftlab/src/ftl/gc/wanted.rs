@@ -1,6 +1,6 @@
 //! Requests to empty blocks.
 
-use crate::ftl::gc::{Purpose, VictimPolicy, VictimView};
+use crate::ftl::gc::{Purpose, kept};
 use crate::ftl::{BlockState, Ftl, slc};
 use crate::units::{BlockId, PlaneId};
 
@@ -31,8 +31,7 @@ pub(in crate::ftl) fn want(wanted: Wanted, ftl: &mut Ftl) -> bool {
     if ftl.blocks.is_slc(wanted.block) {
         slc::cache::slc_withdrawn(wanted.block, ftl);
     } else {
-        let view = VictimView { plane, blocks: &ftl.blocks };
-        ftl.policies.victim.withdrawn(&view, wanted.block);
+        kept::withdraw(wanted.block, ftl);
     }
     ftl.blocks.set_state(wanted.block, BlockState::Collecting);
     true

@@ -151,15 +151,15 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl:
     list_blocks(used, ftl);
     make_room(giving_up, plan, ftl);
     close_blocks(ftl);
+    // The spare area says for which handle a block was opened.
+    let streams = ftl.policies.streams.hears_of_requests();
+    crate::ftl::room::note_streams(Resume { streams, ..Resume::NONE }, ftl);
     for &block in giving_up {
         if !is_on_dead_die(block, ftl) {
             wanted::want(Wanted { block, purpose: Purpose::Retire }, ftl);
         }
     }
     life::recount_losses(ftl);
-    // The spare area says for which handle a block was opened.
-    let streams = ftl.policies.streams.hears_of_requests();
-    crate::ftl::room::note_streams(Resume { streams, ..Resume::NONE }, ftl);
     fragments::room::refresh_pack_room(ftl);
     let planes: Vec<PlaneId> = (0..ftl.geometry.planes()).map(PlaneId::new).collect();
     planes

@@ -9,6 +9,8 @@ mod ages;
 mod by_host_stream;
 mod dac;
 pub mod fdp;
+pub(crate) mod frontier;
+mod midas;
 mod multi_bloom;
 mod multi_hash;
 mod multi_log;
@@ -22,6 +24,9 @@ mod zoned;
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
 pub use dac::{Dac, DacOptions};
 pub use fdp::{Fdp, FdpOptions};
+use frontier::OF_DATA;
+pub use frontier::{MOST_STREAMS, WriteStream};
+pub use midas::{Midas, MidasOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use multi_log::{MultiLog, MultiLogOptions};
@@ -31,60 +36,10 @@ pub use single::Single;
 pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
+use super::Blocks;
 use crate::options::declare::options;
 use crate::policy::{contract, seam};
-use crate::units::{BlockId, Lpn};
-
-/// Maximum number of host streams and copy streams together, by the ranges of the options.
-const OF_DATA: u8 = 16;
-/// Maximum number of streams in a plane: host and copy streams, the SLC cache, two for a map that
-/// is stored on flash, and rewrites.
-pub const MOST_STREAMS: usize = OF_DATA as usize + 4;
-
-/// A write frontier, identified by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct WriteStream(u8);
-
-impl WriteStream {
-    /// Creates the stream with this number.
-    #[must_use]
-    pub const fn new(number: u8) -> WriteStream {
-        WriteStream(number)
-    }
-
-    /// The frontier of the SLC cache. Blocks of this stream are in SLC mode. It takes host writes
-    /// of any stream.
-    pub const SLC: WriteStream = WriteStream::new(OF_DATA);
-
-    /// The frontier of translation pages, if the map is stored on flash.
-    pub const MAP: WriteStream = WriteStream::new(OF_DATA + 1);
-    /// The frontier of copies of translation pages.
-    pub const MAP_COPIES: WriteStream = WriteStream::new(OF_DATA + 2);
-
-    /// The frontier of pages that are rewritten at another cost.
-    pub const REWRITES: WriteStream = WriteStream::new(OF_DATA + 3);
-
-    /// Whether blocks of this stream hold the map.
-    #[inline]
-    #[must_use]
-    pub const fn is_of_map(self) -> bool {
-        self.0 == WriteStream::MAP.0 || self.0 == WriteStream::MAP_COPIES.0
-    }
-
-    /// Whether the streams policy chooses the pages of this stream.
-    #[inline]
-    #[must_use]
-    pub const fn is_of_policy(self) -> bool {
-        self.0 < OF_DATA
-    }
-
-    /// Returns the stream as a table index.
-    #[inline]
-    #[must_use]
-    pub const fn at(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::units::{BlockId, Lpn, PlaneId};
 
 /// The number of streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +70,17 @@ pub enum Isolates {
     Writes,
     /// That, and the copies of it.
     Copies,
+}
+
+/// What a plane that needs a victim does next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// The victim policy chooses.
+    Choose,
+    /// It collects this block, of those that the streams policy keeps.
+    Collect(BlockId),
+    /// One of these blocks belongs to another stream from now on. Nothing is copied, and the plane asks again.
+    Regroup(BlockId, WriteStream),
 }
 
 /// Who has an open block closed before it is full.
@@ -182,6 +148,7 @@ seam! {
         MultiLog(MultiLog),
         Sfs(Sfs),
         Warcip(Warcip),
+        Midas(Midas),
         Zoned(ZonedStreams),
         Fdp(Fdp),
     }
@@ -299,6 +266,29 @@ contract! {
         /// Records that a block of a stream is garbage-collected.
         #[inline]
         fn collects(&mut self, _block: BlockId, _stream: WriteStream) {}
+
+        /// Whether it keeps blocks from the victim policy.
+        #[must_use]
+        fn keeps_blocks(&self) -> bool {
+            false
+        }
+
+        /// Whether it keeps the blocks of a stream from the victim policy. This never changes.
+        #[must_use]
+        #[inline]
+        fn keeps(&self, _stream: WriteStream) -> bool {
+            false
+        }
+
+        /// Returns what a plane that needs a victim does next.
+        fn next_victim(&mut self, _plane: PlaneId, _blocks: &Blocks) -> Next {
+            Next::Choose
+        }
+
+        /// Records that the victim policy found nothing to choose. Returns whether to ask again.
+        fn finds_no_victim(&mut self) -> bool {
+            false
+        }
     }
 }
 
@@ -329,6 +319,13 @@ impl Streams {
     pub(crate) fn isolates(&self) -> bool {
         let mut copies = self.all_copy_streams();
         copies.all(|stream| self.isolated(stream).is_some())
+    }
+
+    /// Returns a stream for blocks of which nothing is known: the first that it leaves to the victim policy.
+    #[must_use]
+    pub(crate) fn of_unknown(&self) -> WriteStream {
+        let mut all = (0..OF_DATA).map(WriteStream);
+        all.find(|&stream| !self.keeps(stream)).expect("some blocks are left to the victim policy")
     }
 
     /// Flexible data placement, if this is what the policy does.

@@ -2,7 +2,7 @@
 
 use super::Members;
 use crate::engine::skills;
-use crate::ftl::gc::{VictimPolicy, VictimView};
+use crate::ftl::gc::{VictimPolicy, kept};
 use crate::ftl::streams::WriteStream;
 use crate::ftl::{Ftl, room};
 use crate::units::{BlockId, PlaneId, Ppn};
@@ -40,13 +40,11 @@ pub(in crate::ftl) fn choose_narrow(
     chosen: BlockId,
     ftl: &mut Ftl,
 ) -> Option<BlockId> {
-    let view = VictimView { plane, blocks: &ftl.blocks };
-    ftl.policies.victim.closed(&view, chosen);
+    kept::offer(chosen, ftl);
     let candidates = ftl.policies.victim.candidates(plane).into_iter();
     let worth = candidates.filter(|&block| is_worth_collecting(block, ftl));
     let block = worth.min_by_key(|&block| ftl.blocks.valid(block))?;
-    let view = VictimView { plane, blocks: &ftl.blocks };
-    ftl.policies.victim.withdrawn(&view, block);
+    kept::withdraw(block, ftl);
     Some(block)
 }
 

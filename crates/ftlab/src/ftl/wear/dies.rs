@@ -12,12 +12,13 @@
 //! checked whenever a block closes.
 
 use crate::engine::skills;
+use crate::ftl::gc::kept;
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life;
 use crate::ftl::wear::life::EndReason;
-use crate::ftl::{BlockState, Ftl, VictimPolicy, VictimView, fragments, room, slc, superblock};
+use crate::ftl::{BlockState, Ftl, fragments, room, slc, superblock};
 use crate::shape::Geometry;
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn};
 
@@ -154,8 +155,7 @@ fn give_plane_up(plane: PlaneId, ftl: &mut Ftl) {
     for index in 0..ftl.geometry.shape().blocks_per_plane {
         let block = ftl.geometry.block_in(plane, index);
         if ftl.blocks.state(block) == BlockState::Closed && !ftl.blocks.is_slc(block) {
-            let view = VictimView { plane, blocks: &ftl.blocks };
-            ftl.policies.victim.withdrawn(&view, block);
+            kept::withdraw(block, ftl);
         }
         ftl.blocks.set_state(block, BlockState::Dead);
     }

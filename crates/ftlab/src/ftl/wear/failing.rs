@@ -6,8 +6,7 @@ use crate::ftl::streams::WriteStream;
 use crate::ftl::wear::life::{EndReason, Failing};
 use crate::ftl::wear::{dies, refresh};
 use crate::ftl::{
-    BlockState, FlashChange, FlashContents, Ftl, SpoiledBy, VictimPolicy, VictimView, slc,
-    superblock,
+    BlockState, FlashChange, FlashContents, Ftl, SpoiledBy, gc::kept, slc, superblock,
 };
 use crate::units::{BlockId, PlaneId, Ppn};
 use crate::verify::Canary;
@@ -126,8 +125,7 @@ pub(in crate::ftl) fn parity_failed(page: Ppn, ftl: &mut Ftl) {
             if ftl.blocks.is_slc(block) {
                 slc::cache::slc_withdrawn(block, ftl);
             } else {
-                let view = VictimView { plane, blocks: &ftl.blocks };
-                ftl.policies.victim.withdrawn(&view, block);
+                kept::withdraw(block, ftl);
             }
             ftl.blocks.set_state(block, BlockState::Failing);
             ftl.health.failed.push(block);

@@ -101,6 +101,7 @@ devices! {
     streams_multi_log: ["ftl.streams.policy=multi-log", "ftl.streams.logs=4"];
     streams_sfs: ["ftl.streams.policy=sfs"];
     streams_warcip: ["ftl.streams.policy=warcip"];
+    streams_midas: ["ftl.streams.policy=midas"];
     streams_by_generation: ["ftl.streams.copy_streams=3"];
     placement_static: ["ftl.placement.policy=static"];
     placement_partly_dynamic: ["ftl.placement.policy=partly-dynamic"];
