@@ -9,6 +9,7 @@ mod ages;
 mod by_host_stream;
 mod dac;
 pub mod fdp;
+mod future;
 mod multi_bloom;
 mod multi_hash;
 mod multi_log;
@@ -22,6 +23,7 @@ mod zoned;
 pub use by_host_stream::{ByHostStream, ByHostStreamOptions};
 pub use dac::{Dac, DacOptions};
 pub use fdp::{Fdp, FdpOptions};
+pub use future::{FutureStreams, FutureStreamsOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
 pub use multi_log::{MultiLog, MultiLogOptions};
@@ -31,6 +33,7 @@ pub use single::Single;
 pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
+use crate::engine::DeathClasses;
 use crate::options::declare::options;
 use crate::policy::{contract, seam};
 use crate::units::{BlockId, Lpn};
@@ -184,6 +187,7 @@ seam! {
         Warcip(Warcip),
         Zoned(ZonedStreams),
         Fdp(Fdp),
+        Future(FutureStreams),
     }
 }
 
@@ -206,6 +210,16 @@ contract! {
         /// Whether pages of different host streams share no block when they are written, and whether they never do.
         fn isolates(_options: &Self::Options) -> Isolates {
             Isolates::Nothing
+        }
+
+        /// The number of placement identifiers of the host that it tells apart, if it listens to them.
+        fn identifiers(_options: &Self::Options) -> Option<u32> {
+            None
+        }
+
+        /// Whether it has to know the future.
+        fn foresees(_options: &Self::Options) -> bool {
+            false
         }
 
         /// Returns the number of bytes that the policy stores for each logical page.
@@ -278,6 +292,11 @@ contract! {
 
         /// Records that the turn of a write of the host has come.
         fn takes_request(&mut self, _host_stream: u32, _sectors: u32) {}
+
+        /// Its classes by time of death, if it knows the future.
+        fn death_classes(&mut self) -> Option<&mut DeathClasses> {
+            None
+        }
 
         /// Returns the host stream to which the pages of a stream belong, if it is kept apart from all others. Its copies never go
         /// to blocks of another one.
