@@ -130,7 +130,9 @@ fn hints_are_the_identifiers_that_naive_models_give() {
             let named = all.iter().zip(&identifiers).map(|(it, &stream)| Request { stream, ..*it });
             let filled = if ["by-lifetime", "oracle"].contains(&policy) { 3 } else { 0 };
             let (other, by_hand) = play_named(&spec("by-stream"), named.collect(), filled);
-            let times = |done: &[Completion]| done.iter().map(|it| (it.submitted, it.finished)).collect::<Vec<_>>();
+            let times = |done: &[Completion]| {
+                done.iter().map(|it| (it.submitted, it.finished)).collect::<Vec<_>>()
+            };
             assert_eq!(times(&done), times(&by_hand), "{policy}, {buffer}");
             assert_eq!(sectors(&device), sectors(&other), "{policy}, {buffer}");
         }
@@ -173,13 +175,17 @@ fn who_knows_the_future_copies_nothing_where_rings_are_written() {
             0 => hot + number / 9 % (pages - hot),
             _ => (number - number / 9 - 1) % hot,
         };
-        (0..12 * pages).map(|number| request(Op::Write, page(number) * PAGE, PAGE as u32, 0)).collect()
+        (0..12 * pages)
+            .map(|number| request(Op::Write, page(number) * PAGE, PAGE as u32, 0))
+            .collect()
     };
     let measure = |spec: Spec| {
         let all = rings(&spec);
         amplification(&play(&spec, &all, 1).0, all.len(), spec.logical_pages())
     };
-    let hints = streams("by-host-stream").set("ftl.streams.copy_streams", 0).set("host.hints.policy", "oracle");
+    let hints = streams("by-host-stream")
+        .set("ftl.streams.copy_streams", 0)
+        .set("host.hints.policy", "oracle");
     let [single, future, oracle] = [streams("single"), streams("future"), hints].map(measure);
     println!("single {single:.4}, future {future:.4}, oracle {oracle:.4}");
     assert!(single > 1.05 && future < 1.001 && oracle < 1.001, "{single}, {future}, {oracle}");
