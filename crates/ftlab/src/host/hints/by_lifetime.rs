@@ -80,8 +80,7 @@ impl Policy for ByLifetime {
         }
         self.now = time("the number of sectors written")?.max(1);
         let end = time("the end of the last write")?;
-        self.previous =
-            (end, from.below(self.classes.into(), "the class of the last write")? as u32);
+        self.previous = (end, from.below(self.classes.into(), "the class of the last write")?);
         Ok(())
     }
 }
@@ -146,7 +145,9 @@ mod tests {
             let mut policy = policy(8);
             assert_eq!(policy.identify(&write(80, 8)), 3, "never written");
             // Every other chunk, so that no request continues another.
-            (1..age / 8).for_each(|other| drop(policy.identify(&write(160 + other * 16 % 480, 8))));
+            for other in 1..age / 8 {
+                policy.identify(&write(160 + other * 16 % 480, 8));
+            }
             assert_eq!(policy.identify(&write(80, 8)), class, "{age} sectors later");
         }
     }
