@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::chunks::PackedChunks;
-use crate::experiment::{Preparation, Prepared, Watcher, is_physical, rest};
+use crate::experiment::{Preparation, Prepared, Watcher, is_physical, refuse_foresight, rest};
 use crate::failure::Failure;
 use crate::human;
 use crate::image::OpenedImage;
@@ -130,6 +130,7 @@ impl Lab {
         hint: impl FnMut(&str),
     ) -> Result<Prepared, Failure> {
         refuse_physical(config)?;
+        refuse_foresight(config, "a saved device")?;
         memory::refuse_too_much(config, preparation.share_filled(), 1)?;
         preparation.prepare(config, seed, watcher, &self.stop, hint)
     }

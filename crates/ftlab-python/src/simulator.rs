@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 use ftlab::device::Device;
 use ftlab::host::Host;
 use ftlab::units::SimTime;
-use ftlab_lab::experiment::{LATEST, Preparation};
+use ftlab_lab::experiment::{LATEST, Preparation, refuse_foresight};
 use ftlab_lab::image::OpenedImage;
 use ftlab_lab::result::{StepDocument, steps};
 use ftlab_lab::saved::{self, DeviceState};
@@ -120,6 +120,7 @@ impl PySimulator {
         let made = py.detach(|| -> Result<(Device, Vec<StepDocument>), ftlab_lab::Failure> {
             let preparation = Preparation::new(&options.options, None)?;
             translation::refuse(&config, "`open`")?;
+            refuse_foresight(&config, "`open`")?;
             let story = preparation.image().map(OpenedImage::document).into_iter().collect();
             Ok((preparation.device(&config, seed)?, story))
         });

@@ -36,7 +36,7 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 46] = [
+const FEATURES: [Feature; 47] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
@@ -62,6 +62,10 @@ const FEATURES: [Feature; 46] = [
     feature("no translation", &["ftl.mapping.policy=physical", "ftl.over_provisioning=0%"]),
     feature("placement by address", &["ftl.placement.policy=static"]),
     feature("streams", &["ftl.streams.policy=sepbit"]),
+    feature(
+        "hints of the host",
+        &["host.hints.policy=by-size", "ftl.streams.policy=by-host-stream"],
+    ),
     feature("copies within a die", &["ftl.gc.copyback=on"]),
     feature("collection that yields", &["ftl.gc.preemptible=on"]),
     feature("collection while idle", &["ftl.gc.background.collect=on"]),

@@ -6,6 +6,7 @@
 //! device into `preparation.rs`; then all front ends have it.
 
 mod ageing;
+mod foresight;
 mod given;
 mod inputs;
 mod load;
@@ -52,6 +53,7 @@ use crate::stop::Stop;
 use crate::tenants::{self, Tenant};
 use crate::translation;
 
+pub use foresight::refuse as refuse_foresight;
 pub use given::{GivenRequests, GivenSource, LATEST};
 pub use load::{LoadSource, OpenedLoad};
 pub use measured::{Measured, TimeSpent};
@@ -160,6 +162,7 @@ impl Experiment {
         self.preparation.refuse_physical(config)?;
         self.refuse_uncut(config)?;
         self.refuse_translated(config)?;
+        self.refuse_unforeseen(config)?;
         crate::memory::refuse_too_much(config, self.preparation.share_filled(), at_once)
     }
 
@@ -292,12 +295,13 @@ impl Experiment {
         let PreparedPart { device: mut ssd, seed, steps, clock } = prepared;
         let hints = self.preparation.hints(config, &ssd);
         preparation::refuse_ended(&ssd, &steps)?;
+        let foreseen = self.foresee(config, &mut ssd, seed, supervision)?;
         let prepared = recording.recorder.phases().len();
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
         let rules = config.host_translation();
         let mut stored = None;
-        let (outcome, power_cuts) = match (self.cut_power, rules) {
+        let (mut outcome, power_cuts) = match (self.cut_power, rules) {
             (None, Some(rules)) => {
                 let mut host = LogStore::new(&mut ssd, rules);
                 let outcome = self.play(load, seed, &mut host, &mut recording, supervision)?;
@@ -315,6 +319,7 @@ impl Experiment {
             }
         };
         let spent = clock.stop();
+        outcome.assumed.extend(foreseen);
         recording.recorder.phase_ended(&ssd);
         if let Some(error) = recording.error {
             return Err(Failure::File(format!(

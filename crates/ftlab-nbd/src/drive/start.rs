@@ -11,6 +11,7 @@ use ftlab::host::Host;
 use ftlab::image::Resume;
 use ftlab::shape::Geometry;
 use ftlab::units::{Nanos, SimTime};
+use ftlab_lab::experiment::refuse_foresight;
 use ftlab_lab::failure::Failure;
 use ftlab_lab::image::{self, OpenedImage};
 use ftlab_lab::memory::{self, Instruments};
@@ -105,6 +106,7 @@ impl DriveSpec {
             }
         };
         image.map_or(Ok(()), |image| image.check(&config))?;
+        refuse_foresight(&config, "a drive that is served")?;
         if config.zones().is_some() {
             return Err(Failure::usage(
                 "the device has zones, which the protocol of network block devices does not know\n  remedy: set \

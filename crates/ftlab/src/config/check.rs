@@ -7,6 +7,7 @@ mod faults;
 mod firmware;
 mod gating;
 mod handles;
+mod hints;
 mod ispp;
 mod link;
 mod log;
@@ -58,6 +59,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.order_in_lock_step();
     checker.order_of_streams();
     checker.handles();
+    checker.hints();
     checker.gating();
     checker.firmware();
     checker.cost();

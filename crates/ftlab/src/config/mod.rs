@@ -154,6 +154,15 @@ impl Config {
         resolve::zones(&self.options)
     }
 
+    /// The option whose policy has to know the future of the load, if there is one.
+    #[must_use]
+    pub fn foresees(&self) -> Option<&'static str> {
+        let Options { host, ftl, .. } = &self.options;
+        let hints = host.hints.policy.foresees().then_some("host.hints.policy = \"oracle\"");
+        let streams = ftl.streams.policy.foresees().then_some("ftl.streams.policy = \"future\"");
+        hints.or(streams)
+    }
+
     /// The rules of the log-structured store on the zones, if the host translates addresses.
     #[must_use]
     pub fn host_translation(&self) -> Option<LogRules> {

@@ -16,6 +16,7 @@ use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockOptions;
 use crate::ftl::wear::{FreeBlockOrder, LevellingChoice, RefreshOptions};
 use crate::host::arbitration::ArbitrationChoice;
+use crate::host::hints::HintsChoice;
 use crate::host::translation::HostTranslationOptions;
 use crate::host::zones::ZoneOptions;
 use crate::host::{Copies, DramRateOptions, StreamMap, WritePacingOptions};
@@ -72,6 +73,7 @@ options! {
     /// The host side of the device: the queues in which commands wait, as in NVMe.
     pub struct HostOptions at "host" with {
         arbitration: ArbitrationOptions,
+        hints: HintsOptions,
         link: LinkOptions,
         interrupt: InterruptOptions,
         zones: ZoneOptions,
@@ -120,6 +122,11 @@ choices! {
 options! {
     /// Which queue's command the controller fetches next.
     pub struct ArbitrationOptions at "host.arbitration" with { policy: ArbitrationChoice } {}
+}
+
+options! {
+    /// What the host tells the drive about its writes.
+    pub struct HintsOptions at "host.hints" with { policy: HintsChoice } {}
 }
 
 options! {

@@ -33,6 +33,7 @@ use crate::ftl::superblock::{SuperblockPolicy, SuperblockState};
 use crate::ftl::wear::WearSetup;
 use crate::ftl::{Cargo, Ftl, FtlSetup, Kernel};
 use crate::host::arbitration::one_each;
+use crate::host::hints::{HintedWrites, Hints};
 use crate::host::zones::{ZoneRules, Zones};
 use crate::host::{
     Coalescing, CompletionSetup, Copies, DramSetup, FrontEnd, FrontEndSetup, Intake, LinkSetup,
@@ -293,6 +294,8 @@ pub struct HostSetup {
     pub queues: Queues,
     /// The front end that delays commands; none if nothing delays them.
     pub front_end: Option<FrontEndSetup>,
+    /// The hints of the host; none if streams identify writes.
+    pub hints: Option<Hints>,
 }
 
 impl HostSetup {
@@ -300,7 +303,7 @@ impl HostSetup {
     #[must_use]
     pub fn one_queue(depth: u32) -> HostSetup {
         let queues = Queues { depths: vec![depth], weights: vec![1], map: StreamMap::Modulo };
-        HostSetup { queues, front_end: None }
+        HostSetup { queues, front_end: None, hints: None }
     }
 }
 
@@ -338,7 +341,9 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
         pacing,
         completions,
     });
-    HostSetup { queues, front_end }
+    let policy = &host.hints.policy;
+    let hints = policy.identifiers().map(|_| policy.build(parts));
+    HostSetup { queues, front_end, hints }
 }
 
 fn link(options: &LinkOptions) -> Option<LinkSetup> {
@@ -567,6 +572,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         reads: Reads::new(setup.reads),
         desk,
         zones: setup.zones.map(|rules| Box::new(Zones::new(rules))),
+        hints: setup.host.hints.map(|policy| Box::new(HintedWrites::new(policy))),
         idle: Idle::new(|chore| match chore {
             Chore::Collect => collect_after_idle,
             Chore::Fold => fold_after_idle,

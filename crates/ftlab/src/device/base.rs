@@ -15,6 +15,7 @@ use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
 use crate::ftl::wear::{Life, Losses};
+use crate::host::hints::HintedWrites;
 use crate::host::zones::Zones;
 use crate::host::{HostRead, HostReader};
 use crate::scheduler::{Levels, Note, Probe, Spent};
@@ -34,6 +35,8 @@ pub(super) struct Base<P, C> {
     pub desk: Desk,
     /// The zones; none on a conventional device.
     pub zones: Option<Box<Zones>>,
+    /// The writes that carry hints of the host; none if their streams identify them.
+    pub hints: Option<Box<HintedWrites>>,
     /// The chores that start when no request comes.
     pub idle: Idle,
     pub sectors_per_page: u32,

@@ -134,6 +134,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             reads,
             desk,
             zones,
+            hints,
             // At rest, the host has been idle for long enough.
             idle: _,
             sectors_per_page: _,
@@ -170,6 +171,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             out.nested(|out| {
                 let victims = victims(ftl);
                 front.iter().for_each(|front| front.save(victims, out));
+                hints.iter().for_each(|hints| hints.save(out));
             });
             zones.iter().for_each(|zones| out.nested(|out| zones.save(out)));
         });
@@ -215,7 +217,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
             flash.take_up(from, resume)?;
             take_up(from, resume.cache, |from| self.base.buffer.load(from))?;
             take_up(from, resume.host, |from| {
-                self.base.desk.front.as_mut().map_or(Ok(()), |front| front.load(from))
+                self.base.desk.front.as_mut().map_or(Ok(()), |front| front.load(from))?;
+                self.base.hints.as_mut().map_or(Ok(()), |hints| hints.load(from))
             })?;
             match &mut self.base.zones {
                 Some(zones) => take_up(from, true, |from| zones.load(from)),

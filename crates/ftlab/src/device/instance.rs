@@ -12,8 +12,11 @@ use crate::scheduler::Probe;
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Chooses the set. Call it when the device is assembled, and when it has loaded a state.
     pub(super) fn choose_skills(&mut self) {
-        let has =
-            self.base.kernel.flash.skills() | self.base.kernel.ftl.skills() | self.own_skills();
+        let foresees = if self.base.death_classes().is_some() { skills::RARE } else { 0 };
+        let has = self.base.kernel.flash.skills()
+            | self.base.kernel.ftl.skills()
+            | self.own_skills()
+            | foresees;
         let sets = [skills::PLAIN, skills::COMMON, skills::ABOVE_FLASH];
         let fitting = sets.into_iter().find(|set| has & !set == 0);
         self.skills = fitting.unwrap_or(skills::ALL);
@@ -54,6 +57,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.base.desk.front.is_some(),
             self.base.direct.is_some(),
             self.base.zones.is_some(),
+            self.base.hints.is_some(),
             self.base.reads.cache.is_on(),
             self.base.buffer.rules.keeps_reads,
             self.base.buffer.keeps_versions(),

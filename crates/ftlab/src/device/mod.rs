@@ -16,6 +16,7 @@ mod front;
 mod further;
 mod handles;
 mod hazards;
+mod hints;
 mod idle;
 mod image;
 mod indexed;
@@ -449,7 +450,10 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn identify_streams(&mut self, identifiers: &[u8]) {
-        self.base.kernel.ftl.identify_streams(identifiers);
+        // Hints of the host are identifiers already.
+        if self.base.hints.is_none() {
+            self.base.kernel.ftl.identify_streams(identifiers);
+        }
     }
 
     fn zones(&self) -> Option<&Zones> {
@@ -509,6 +513,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         let queue = self.base.desk.queues.of(request.stream);
         let id = self.base.desk.intake.admit(at, queue, request);
+        if any(S, RARE) {
+            self.base.hint(id, &request);
+        }
         self.base
             .kernel
             .flash

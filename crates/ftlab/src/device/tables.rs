@@ -64,7 +64,9 @@ impl Tables {
                 + data_blocks * DATA_BLOCK
                 + logical * LOG_BITS / u64::from(u8::BITS)
         });
-        let streams = logical * config.options.ftl.streams.policy.bytes_per_page();
+        let hints = &config.options.host.hints.policy;
+        let hints = hints.memory(Bytes(logical * config.shape().mapping_unit.0)).0;
+        let streams = logical * config.options.ftl.streams.policy.bytes_per_page() + hints;
         let recovery = of_recovery(config, physical, logical);
         let versions = if recovery > 0 { logical * VERSION } else { 0 };
         Tables {

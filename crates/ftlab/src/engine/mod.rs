@@ -1,7 +1,8 @@
 //! The parts of the simulator that know nothing of flash: the event queue, the table of objects in
-//! flight, random streams, and arithmetic for the hot path.
+//! flight, random streams, knowledge of the future, and arithmetic for the hot path.
 
 mod divide;
+mod future;
 mod hash;
 mod latencies;
 mod memory;
@@ -12,6 +13,7 @@ mod slab;
 mod two_bits;
 
 pub use divide::Divisor;
+pub use future::{DeathClasses, DeathTable, Foresight, PageFate};
 pub use hash::NumberHasher;
 pub use latencies::Latencies;
 pub use memory::prefetch;

@@ -68,6 +68,7 @@ use health::Health;
 use space::Space;
 
 use crate::counters::counters;
+use crate::engine::DeathClasses;
 use crate::engine::skills::{self, Skills};
 use crate::nand::{Faults, StripeLayout};
 use crate::scheduler::DieSet;
@@ -496,6 +497,11 @@ impl Ftl {
     #[must_use]
     pub fn streams(&self) -> &Streams {
         &self.policies.streams
+    }
+
+    /// The classes of a streams policy that knows the future.
+    pub(crate) fn death_classes(&mut self) -> Option<&mut DeathClasses> {
+        self.policies.streams.death_classes()
     }
 
     /// The turn of a write of the host has come.

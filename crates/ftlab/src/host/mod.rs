@@ -6,6 +6,7 @@ mod busy;
 mod completions;
 mod dram;
 mod front_end;
+pub mod hints;
 mod host_memory;
 mod intake;
 mod interface;

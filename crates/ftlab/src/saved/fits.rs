@@ -128,17 +128,19 @@ impl Resume {
     #[must_use]
     pub fn between(saved: &Options, loading: &Options, same_seed: bool) -> Resume {
         let (a, b) = (saved, loading);
+        let same_pages =
+            a.ftl.mapping == b.ftl.mapping && a.ftl.over_provisioning == b.ftl.over_provisioning;
         Resume {
             // All of these decide whether there is a front end at all.
             host: a.host == b.host
                 && a.firmware == b.firmware
-                && of_front_end(a) == of_front_end(b),
+                && of_front_end(a) == of_front_end(b)
+                // What the host remembers has an entry for each part of the device.
+                && (b.host.hints.policy.identifiers().is_none() || same_pages),
             mapping: a.ftl.mapping == b.ftl.mapping,
             placement: a.ftl.placement == b.ftl.placement,
             // Their state has an entry for each page of the device.
-            streams: a.ftl.streams == b.ftl.streams
-                && a.ftl.mapping == b.ftl.mapping
-                && a.ftl.over_provisioning == b.ftl.over_provisioning,
+            streams: a.ftl.streams == b.ftl.streams && same_pages,
             victim: a.ftl.gc.victim == b.ftl.gc.victim,
             wear: a.ftl.wear.policy == b.ftl.wear.policy,
             cache: a.cache == b.cache,

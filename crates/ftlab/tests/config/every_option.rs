@@ -9,6 +9,7 @@
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use ftlab::config::{Config, Layer, all_options};
 use ftlab::device::{Device, DeviceSetup, Recovered, assemble, power_up};
@@ -158,6 +159,8 @@ const DEVICES: &[&[&str]] = &[
         "ftl.streams.handles=2",
         "cache.policy=none",
     ],
+    // A drive that listens to hints.
+    &["ftl.over_provisioning=200%", "ftl.streams.policy=by-host-stream", "cache.policy=none"],
     // The host's own translation on small zones; the first has it as an option that is still to be set.
     &[
         "host.zones.policy=zns",
@@ -197,6 +200,7 @@ const NEEDED: &[(&str, &[&str])] = &[
     ("ftl.streams.policy=zoned", &["ftl.streams.zone_streams=2"]),
     ("ftl.streams.policy=multi-log", &["ftl.streams.logs=3"]),
     ("ftl.streams.policy=midas", &["ftl.streams.groups=4"]),
+    ("ftl.streams.policy=future", &["ftl.streams.death_classes=3"]),
     (
         "nand.timing.policy=page-type",
         &[
@@ -334,6 +338,11 @@ const REMEDY: &str = "If there is a device on which it acts, add it to DEVICES, 
 fn behaviour(config: &Config) -> u64 {
     let mut device = assemble(DeviceSetup::new(config, 1));
     let mut hasher = DefaultHasher::new();
+    let mut first = device.clone();
+    if first.record_future() {
+        run(&mut first);
+        device.foresee(Arc::new(first.recorded_future().unwrap()));
+    }
     match config.host_translation() {
         None => run(&mut device).hash(&mut hasher),
         Some(rules) => {

@@ -1,6 +1,8 @@
 //! The same run twice gives the same bytes, and each policy has its golden result: a change of any
 //! number shows in a snapshot and must be deliberate. `INSTA_UPDATE=always` updates them.
 
+use std::sync::Arc;
+
 use ftlab::config::all_policies;
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::engine::Stream;
@@ -88,6 +90,11 @@ fn in_zones(device: &mut Device, requests: impl Iterator<Item = Request>) -> Vec
 fn summary(setup: DeviceSetup) -> String {
     let mut device = assemble(setup);
     let next = requests(&device, 1, 6_000);
+    let mut first = device.clone();
+    if first.record_future() {
+        closed_loop(&mut first, 16, requests(&device, 1, 6_000));
+        device.foresee(Arc::new(first.recorded_future().unwrap()));
+    }
     let done = match device.zones() {
         None => closed_loop(&mut device, 16, next),
         Some(_) => in_zones(&mut device, next),
@@ -233,6 +240,13 @@ const SHOWN: &[(&str, &str)] = &[
     ),
     ("ftl.placement.policy-zoned", "ftl.placement.zone_dies = 2"),
     ("ftl.streams.policy-dac", "ftl.streams.regions = 3"),
+    ("ftl.streams.policy-future", "ftl.streams.death_classes = 3"),
+    // A drive that listens.
+    (
+        "host.hints.policy",
+        "ftl.streams.policy = by-host-stream
+        ftl.over_provisioning = 130%",
+    ),
     ("ftl.streams.policy-multi-log", "ftl.streams.logs = 3"),
     ("ftl.streams.policy-sfs", "ftl.streams.hotness_groups = 3"),
     (

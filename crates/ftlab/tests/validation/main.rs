@@ -20,6 +20,7 @@ mod failures;
 mod firmware;
 mod gating;
 mod handles;
+mod hints;
 mod host_side;
 mod host_translation;
 mod idle;

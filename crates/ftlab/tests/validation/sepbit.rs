@@ -17,7 +17,7 @@ const PERCENT: u32 = 28;
 const SPARE: usize = 5;
 
 /// Ranks after Zipf's law, scattered over the pages.
-fn zipf(pages: usize, theta: f64, writes: usize) -> Vec<usize> {
+pub fn zipf(pages: usize, theta: f64, writes: usize) -> Vec<usize> {
     let mut stream = Stream::new(11, "zipf");
     let mut sums = vec![0.0];
     for rank in 1..=pages {

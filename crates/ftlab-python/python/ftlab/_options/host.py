@@ -27,11 +27,14 @@ class HostSection(TypedDict, total=False):
     1 to 65536. (host.arbitration.burst)
     """
 
+    arbitration_classes: Sequence[str] | str | None
+    """The class of each queue: one for all, or one for each. Default: medium. (host.arbitration.classes)"""
+
     arbitration_cost: Literal["bytes", "commands"] | None
     """What is shared in proportion to the weights. Default: bytes. (host.arbitration.cost)"""
 
-    classes: Sequence[str] | str | None
-    """The class of each queue: one for all, or one for each. Default: medium. (host.arbitration.classes)"""
+    chunk: str | None
+    """What the host remembers a time for. Default: 4KiB. From 512B to 1GiB. (host.hints.chunk)"""
 
     clean_below: int | str | None
     """Cleaning begins in the background when fewer zones than this are free. One zone is always kept for copies,
@@ -98,10 +101,21 @@ class HostSection(TypedDict, total=False):
     (host.arbitration.high_weight)
     """
 
+    hints: Literal["by-stream", "by-size", "by-lifetime", "oracle"] | Policy | None
+    """Decides which placement identifier a write carries. Default: by-stream. (host.hints.policy)"""
+
+    hints_classes: int | str | None
+    """Classes by time until death: the first dies soonest. In identifiers. Default: 4. From 2 to 8.
+    (host.hints.classes)
+    """
+
     interface: Literal["none", "pcie-1x1", "pcie-1x2", "pcie-1x4", "pcie-1x8", "pcie-1x16", "pcie-2x1", "pcie-2x2", "pcie-2x4", "pcie-2x8", "pcie-2x16", "pcie-3x1", "pcie-3x2", "pcie-3x4", "pcie-3x8", "pcie-3x16", "pcie-4x1", "pcie-4x2", "pcie-4x4", "pcie-4x8", "pcie-4x16", "pcie-5x1", "pcie-5x2", "pcie-5x4", "pcie-5x8", "pcie-5x16", "pcie-6x1", "pcie-6x2", "pcie-6x4", "pcie-6x8", "pcie-6x16", "sata-1", "sata-2", "sata-3"] | None
     """The interface, which determines the rate of the link. Serial ATA has one queue of at most 32 commands, and
     moves data one way at a time. Default: none. (host.link.interface)
     """
+
+    large_from: str | None
+    """Writes of this size or more are large. Default: 128KiB. From 512B to 1GiB. (host.hints.large_from)"""
 
     link_rate: str | None
     """The rate of the link in each direction, for a link that is no `host.link.interface`; or "none" if
@@ -166,6 +180,9 @@ class HostSection(TypedDict, total=False):
     """The distance of zones in the address space. With "none" the capacity, rounded up to a power of two.
     Default: none. From 4KiB to 1TiB. (host.zones.size)
     """
+
+    small_below: str | None
+    """Writes of less than this are small. Default: 16KiB. From 512B to 1GiB. (host.hints.small_below)"""
 
     spare: str | None
     """The capacity of all zones beyond that of the store, as a share of the latter. Default: 15%. From 1% to

@@ -244,3 +244,18 @@ class Fdp(Policy):
         isolation: Literal["initially", "persistently"] | None = None,
     ) -> None:
         super().__init__("ftl.streams.policy", "fdp", {"ftl.streams.handles": handles, "ftl.streams.isolation": isolation})
+
+
+class Future(Policy):
+    """By known time of death, for a load that is played twice (FK) [Wang et al., FAST 2022].
+
+    death_classes: Number of classes. Each has an open block for host writes and one for copies. In classes.
+    Default: 6. From 2 to 8. (ftl.streams.death_classes)
+    """
+
+    def __init__(
+        self,
+        *,
+        death_classes: int | str | None = None,
+    ) -> None:
+        super().__init__("ftl.streams.policy", "future", {"ftl.streams.death_classes": death_classes})

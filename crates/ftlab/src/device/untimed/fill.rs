@@ -116,6 +116,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let known = self.stalled.is_empty()
             && self.turns.is_empty()
             && ftl.streams().goes_by_tag()
+            && base.hints.is_none()
             && base.reads.cache.is_empty()
             && !C::MOVES
             && !ftl.packs();

@@ -27,7 +27,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         let fits = end.is_some_and(|end| end <= self.device.capacity_sectors());
         assert!(request.op == Op::Write && request.sectors > 0 && fits, "{request:?}");
         let id = self.take_in(*request)?;
-        self.device.base.kernel.ftl.takes_request(request.stream, request.sectors);
+        let base = &mut self.device.base;
+        base.hint(id, request);
+        base.kernel.ftl.takes_request(base.identifier::<ALL>(id, request), request.sectors);
         for span in Pages::new(request.lba, request.sectors, self.device.base.sectors_per_page) {
             if !self.write_page(id, span, Entering::New) {
                 self.requests[id.at()].left += 1;
@@ -68,7 +70,8 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// Puts a page of a write into the buffer, if there is room.
     fn write_page(&mut self, id: RequestId, span: PageSpan, turn: Entering) -> bool {
         let request = &self.requests[id.at()].request;
-        let tag = self.device.base.kernel.ftl.streams().tag_of(request.stream);
+        let identifier = self.device.base.identifier::<ALL>(id, request);
+        let tag = self.device.base.kernel.ftl.streams().tag_of(identifier);
         let Some(slot) = self.device.base.let_page_in::<{ ALL }>(span, tag, turn) else {
             return false;
         };

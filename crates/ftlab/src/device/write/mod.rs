@@ -66,7 +66,7 @@ impl Writes {
         on: &mut Base<impl Probe, impl Contents>,
     ) {
         if any(S, RARE) {
-            on.kernel.ftl.takes_request(request.stream, request.sectors);
+            on.kernel.ftl.takes_request(on.identifier::<S>(id, request), request.sectors);
         }
         if any(S, RARE) && on.buffer.keeps_versions() {
             self.submit_whole(id, request, on);
@@ -197,7 +197,8 @@ impl<P: Probe, C: Contents> Base<P, C> {
         span: PageSpan,
         turn: Entering,
     ) -> bool {
-        let tag = self.kernel.ftl.streams().tag_of(self.desk.intake.get(id).request().stream);
+        let identifier = self.identifier::<S>(id, self.desk.intake.get(id).request());
+        let tag = self.kernel.ftl.streams().tag_of(identifier);
         let Some(slot) = self.let_page_in::<S>(span, tag, turn) else { return false };
         let request = self.desk.intake.get(id).request();
         let (from, to) = (Place::Write { tag: request.tag }, Place::Buffer(slot));

@@ -27,7 +27,7 @@ impl Writes {
         if on.buffer.find(page).is_some() {
             return false;
         }
-        let tag = on.kernel.ftl.streams().tag_of(request.stream);
+        let tag = on.kernel.ftl.streams().tag_of(on.identifier::<S>(id, request));
         let slot = on.buffer.pass_through(page, tag, id);
         let whole = on.kernel.ftl.full_page();
         let from = Place::Write { tag: request.tag };

@@ -45,6 +45,10 @@ impl StreamsFacts for ByHostStream {
     fn counts(options: &Self::Options) -> StreamCounts {
         StreamCounts::new(options.host_streams as u8, options.copies.copy_streams as u8)
     }
+
+    fn identifiers(options: &Self::Options) -> Option<u32> {
+        Some(options.host_streams)
+    }
 }
 
 impl ByHostStream {

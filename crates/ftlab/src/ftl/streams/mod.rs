@@ -10,6 +10,7 @@ mod by_host_stream;
 mod dac;
 pub mod fdp;
 pub(crate) mod frontier;
+mod future;
 mod midas;
 mod multi_bloom;
 mod multi_hash;
@@ -26,6 +27,7 @@ pub use dac::{Dac, DacOptions};
 pub use fdp::{Fdp, FdpOptions};
 use frontier::OF_DATA;
 pub use frontier::{MOST_STREAMS, WriteStream};
+pub use future::{FutureStreams, FutureStreamsOptions};
 pub use midas::{Midas, MidasOptions};
 pub use multi_bloom::{MultiBloom, MultiBloomOptions};
 pub use multi_hash::{MultiHash, MultiHashOptions};
@@ -37,6 +39,7 @@ pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
 use super::Blocks;
+use crate::engine::DeathClasses;
 use crate::options::declare::options;
 use crate::policy::{contract, seam};
 use crate::units::{BlockId, Lpn, PlaneId};
@@ -151,6 +154,7 @@ seam! {
         Midas(Midas),
         Zoned(ZonedStreams),
         Fdp(Fdp),
+        Future(FutureStreams),
     }
 }
 
@@ -173,6 +177,16 @@ contract! {
         /// Whether pages of different host streams share no block when they are written, and whether they never do.
         fn isolates(_options: &Self::Options) -> Isolates {
             Isolates::Nothing
+        }
+
+        /// The number of placement identifiers of the host that it tells apart, if it listens to them.
+        fn identifiers(_options: &Self::Options) -> Option<u32> {
+            None
+        }
+
+        /// Whether it has to know the future.
+        fn foresees(_options: &Self::Options) -> bool {
+            false
         }
 
         /// Returns the number of bytes that the policy stores for each logical page.
@@ -245,6 +259,11 @@ contract! {
 
         /// Records that the turn of a write of the host has come.
         fn takes_request(&mut self, _host_stream: u32, _sectors: u32) {}
+
+        /// Its classes by time of death, if it knows the future.
+        fn death_classes(&mut self) -> Option<&mut DeathClasses> {
+            None
+        }
 
         /// Returns the host stream to which the pages of a stream belong, if it is kept apart from all others. Its copies never go
         /// to blocks of another one.

@@ -88,6 +88,10 @@ impl StreamsFacts for Fdp {
         true
     }
 
+    fn identifiers(options: &Self::Options) -> Option<u32> {
+        Some(options.handles)
+    }
+
     fn isolates(options: &Self::Options) -> Isolates {
         match options.isolation {
             _ if options.handles == 1 => Isolates::Nothing,
