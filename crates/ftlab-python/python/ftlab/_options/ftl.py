@@ -134,7 +134,7 @@ class FtlSection(TypedDict, total=False):
     use no more blocks than this needs. Default: none. From 1MiB to 1000TiB. (ftl.capacity)
     """
 
-    gc: Literal["greedy", "cost-benefit", "d-choices", "random-greedy", "windowed-greedy", "fifo", "random", "cost-age-times"] | Policy | VictimPolicy | None
+    gc: Literal["greedy", "cost-benefit", "d-choices", "random-greedy", "windowed-greedy", "fifo", "random", "cost-age-times", "two-region"] | Policy | VictimPolicy | None
     """Chooses the block that is collected next. It is notified when a block becomes a candidate, when a
     candidate loses a valid page, and when a candidate is collected without being chosen. Choosing a candidate
     removes it. Default: greedy. (ftl.gc.victim)

@@ -99,3 +99,12 @@ class CostAgeTimes(Policy):
         self,
     ) -> None:
         super().__init__("ftl.gc.victim", "cost-age-times", {})
+
+
+class TwoRegion(Policy):
+    """First in, first out, but blocks that are too full are passed over (2R-FIFO) [Kang et al., PVLDB 2020]."""
+
+    def __init__(
+        self,
+    ) -> None:
+        super().__init__("ftl.gc.victim", "two-region", {})

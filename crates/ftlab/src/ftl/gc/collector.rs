@@ -12,6 +12,7 @@ use crate::engine::skills::{RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::gc::rows::CopyRow;
 use crate::ftl::gc::{Purpose, Scope, Wanted, collection, failures, pacing, wanted};
 use crate::ftl::parity::rebuild;
+use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::wear::{dies, failing, life, refresh};
 use crate::ftl::{Cargo, FlashContents, Kernel, lost, map_pages, slc};
 use crate::scheduler::{CellFindings, Command, CommandId, Kind, Note, Probe, ServiceId};
@@ -430,6 +431,9 @@ impl Collector {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
             collection::copied_page::<S>(from, to, &mut on.ftl);
+            if any(S, RARE) && on.ftl.policies.streams.hears_of_copies() {
+                collection::tell_of_copy(to, &mut on.ftl);
+            }
         }
         on.ftl.counts.gc_pages += u64::from(units);
         on.ftl.programmed::<S>(first, units);

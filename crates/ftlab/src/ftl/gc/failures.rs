@@ -3,7 +3,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::Skills;
-use crate::ftl::gc::{Collector, Purpose, Wanted, collection, kept};
+use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection, kept};
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::wear::{dies, failing, life};
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages, slc};
@@ -127,9 +127,6 @@ impl Collector {
             let from = self.source(program, unit);
             let to = Ppn::new(first.get() + unit);
             collection::record_collected::<S>(from, to, &mut on.ftl);
-            if skills::any(S, skills::RARE) && on.ftl.policies.streams.hears_of_copies() {
-                collection::tell_of_copy(to, &mut on.ftl);
-            }
             lost::carry::<S>(from, to, &mut on.contents, &mut on.ftl);
         }
         on.flash.command_mut(program).page = first;

@@ -26,6 +26,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 mod triggers;
+mod two_region;
 mod untimed;
 pub(crate) mod wanted;
 mod windowed_greedy;
@@ -42,6 +43,7 @@ pub use random::Random;
 pub use random_greedy::RandomGreedy;
 pub use run::{Collection, Earned, Thresholds};
 pub use triggers::{Background, Scope, Triggers};
+pub use two_region::TwoRegion;
 pub(crate) use untimed::{Bench, Copies};
 pub use wanted::Wanted;
 pub use windowed_greedy::WindowedGreedy;
@@ -64,6 +66,7 @@ seam! {
         Fifo(Fifo),
         Random(Random),
         CostAgeTimes(CostAgeTimes),
+        TwoRegion(TwoRegion),
     }
 }
 

@@ -182,6 +182,7 @@ proptest::proptest! {
             Victim::RandomGreedy(RandomGreedy::new(&geometry, draws, seed)),
             Victim::Random(Random::new(&geometry, seed)),
             Victim::WindowedGreedy(WindowedGreedy::new(&geometry, draws)),
+            Victim::TwoRegion(TwoRegion::new(&geometry)),
         ] {
             proptest::prop_assert_eq!(compare(policy, &steps, None), Ok(()));
         }

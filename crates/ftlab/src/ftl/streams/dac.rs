@@ -6,10 +6,11 @@
 //! Source: Chiang, Lee and Chang, "Using Data Clustering to Improve Cleaning Performance for Flash
 //! Memory", Software: Practice and Experience 29(3), 1999. Departures: the FTL keeps copies and host
 //! writes in blocks of their own, so each region has two open blocks in a plane, one for either.
-//! "Young" means written again within a number of page writes, the same in all regions. New pages
-//! begin in the lowest region. The victim is that of `ftl.gc.victim`; the paper's is
-//! `cost-age-times`. If a flash page holds several pages, the first one decides where a copy of all of
-//! them goes, but each moves up or down by its own age.
+//! "Young" means written again within a number of page writes, the same in all regions; in the
+//! simulator of SepBIT's authors every write again moves a page up, and every copy down. New pages
+//! begin in the lowest region. The victim is that of `ftl.gc.victim`; the paper's is `cost-age-times`.
+//! If a flash page holds several pages, the first one decides where a copy of all of them goes, but
+//! each moves up or down by its own age.
 
 use super::ages::Ages;
 use super::per_page::PerPage;

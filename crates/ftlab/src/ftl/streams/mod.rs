@@ -238,7 +238,7 @@ contract! {
             false
         }
 
-        /// Records that garbage collection has placed a copy of a page.
+        /// Records that garbage collection has made a copy of a page, once its program has succeeded.
         #[inline]
         fn copied(&mut self, _page: Lpn) {}
 

@@ -5,10 +5,12 @@
 //! Source: Stoica and Ailamaki, "Improving Flash Write Performance by Using Update Frequency", VLDB
 //! 2013. Departures: the number of logs is fixed, and their limits are powers of two of the mean
 //! frequency; the paper lets logs form and divides the spare space among them, which is here left to
-//! `ftl.gc.victim`. The estimate is the geometric mean of the last interval and the estimate before
-//! it. A copied page counts as no hotter than its age allows. Each log has blocks of its own for
-//! copies, since the FTL keeps these apart from host writes. If a flash page holds several pages, the
-//! first one decides for all of them in a copy.
+//! `ftl.gc.victim`. The estimate is the geometric mean of the last interval and the estimate before it.
+//! The simulator of SepBIT's authors estimates no interval: every copy moves a page to the next colder
+//! log, and a write moves it back with a probability that is larger for shorter intervals. A copied
+//! page counts as no hotter than its age allows. Each log has blocks of its own for copies, since the
+//! FTL keeps these apart from host writes. If a flash page holds several pages, the first one decides
+//! for all of them in a copy.
 
 use super::ages::Ages;
 use super::per_page::{PerPage, STEPS, log2};

@@ -4,15 +4,15 @@
 //! "Short" means shorter than the mean lifespan of the most recently collected blocks of
 //! short-lived pages.
 //!
-//! Source: Wang et al., "Separating Data via Block Invalidation Time Inference for Write
-//! Amplification Reduction in Log-Structured Storage", FAST 2022, section 3.4 and algorithm 1; and
-//! the authors' simulator. There are six classes, as in the paper: two for host writes, one for
-//! copies of short-lived pages, three for other copies by age. The lifespan of a page that was
-//! never written is infinite. So is the mean lifespan until sixteen blocks were collected: at
-//! first, overwritten pages count as short-lived, and new pages do not. Departures: the last write
-//! of every page is known exactly, in four bytes a page. The paper uses a queue of recent
-//! addresses, and eight bytes a page on flash. If a flash page holds several pages, the first one
-//! decides for all of them in a copy.
+//! Source: Wang et al., "Separating Data via Block Invalidation Time Inference for Write Amplification
+//! Reduction in Log-Structured Storage", FAST 2022, section 3.4 and algorithm 1; and the authors'
+//! simulator. There are six classes, as in the paper: two for host writes, one for copies of
+//! short-lived pages, three for other copies by age. The lifespan of a page that was never written is
+//! infinite. So is the mean lifespan until sixteen blocks were collected: at first, overwritten pages
+//! count as short-lived, and new pages do not. (In the simulator, lifespans longer than the number of
+//! valid pages do not, either.) Departures: the last write of every page is known exactly, in four
+//! bytes a page. The paper uses a queue of recent addresses, and eight bytes a page on flash. If a
+//! flash page holds several pages, the first one decides for all of them in a copy.
 
 use super::ages::Ages;
 use super::{Copied, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};

@@ -4,13 +4,14 @@
 //! changes.
 //!
 //! Source: Min et al., "SFS: Random Write Considered Harmful in Solid State Drives", FAST 2012.
-//! Departures: the paper quantizes the hotness of all segments; a streams policy does not see what
-//! lies in blocks, so a sample of pages is quantized. Pages differ more than segments do, by powers of
-//! two, so distances and means are those of logarithms. A page that the host writes again is judged
-//! by the age of its previous version. Copies of a group have blocks of their own, since the FTL keeps
-//! them apart from host writes. Counts of writes end at 65,535. The victim is that of `ftl.gc.victim`;
-//! the paper divides by hotness in place of multiplying by age. If a flash page holds several pages,
-//! the first one decides for all of them in a copy.
+//! Departures: the paper quantizes the hotness of all segments; a streams policy does not see what lies
+//! in blocks, so a sample of pages is quantized. Pages differ more than segments do, by powers of two,
+//! so distances and means are those of logarithms. A page that the host writes again is judged by the
+//! age of its previous version. Copies of a group have blocks of their own, since the FTL keeps them
+//! apart from host writes. Counts of writes end at 65,535. The victim is that of `ftl.gc.victim`; the
+//! paper divides by hotness in place of multiplying by age. The simulator of SepBIT's authors quantizes
+//! all segments, in plain numbers, at every collection, and takes new pages for the hottest; here they
+//! are cold. If a flash page holds several pages, the first one decides for all of them in a copy.
 
 use super::ages::Ages;
 use super::per_page::{PerPage, STEPS, log2};

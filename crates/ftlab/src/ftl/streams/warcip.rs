@@ -2,12 +2,13 @@
 //! write goes to the cluster whose centroid is nearest to the interval since the page was last
 //! written, and moves this centroid towards it: k-means, one page at a time.
 //!
-//! Source: Yang, Pei and Yang, "WARCIP: Write Amplification Reduction by Clustering I/O Pages",
-//! SYSTOR 2019. Departures: the number of clusters is fixed; clusters are not split or merged, and
-//! collection does not correct them. Centroids begin at powers of two below the number of logical
-//! pages, and are means in which a write counts a 256th. A page that was never written goes to the
-//! cluster of the longest intervals. Intervals count page writes of the host. Copies have streams of
-//! their own (`ftl.streams.copy_streams`).
+//! Source: Yang, Pei and Yang, "WARCIP: Write Amplification Reduction by Clustering I/O Pages", SYSTOR
+//! 2019. Departures: the number of clusters is fixed; clusters are not split or merged, and collection
+//! does not correct them. In the simulator of SepBIT's authors it does: the age of a page when it was
+//! last copied is added to its next interval. Centroids begin at powers of two below the number of
+//! logical pages, and are means in which a write counts a 256th. A page that was never written goes to
+//! the cluster of the longest intervals. Intervals count page writes of the host. Copies have streams
+//! of their own (`ftl.streams.copy_streams`).
 
 use super::ages::Ages;
 use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};

@@ -89,6 +89,7 @@ devices! {
     victim_random_greedy: ["ftl.gc.victim=random-greedy"];
     victim_windowed_greedy: ["ftl.gc.victim=windowed-greedy"];
     victim_fifo: ["ftl.gc.victim=fifo"];
+    victim_two_region: ["ftl.gc.victim=two-region"];
     pacing_token_bucket: ["ftl.gc.pacing=token-bucket"];
     pacing_stall: ["ftl.gc.pacing=stall"];
     streams_by_host: ["ftl.streams.policy=by-host-stream"];
