@@ -23,6 +23,7 @@ pub(in crate::ftl) fn want_failed(ftl: &mut Ftl) {
 fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
     let Some(run) = ftl.space.planes[plane.at()].collection.take() else { return };
     let victim = run.victim();
+    collection::tell_streams(&run, false, ftl);
     if run.purpose().frees_block() {
         ftl.blocks.set_state(victim, BlockState::Closed);
         match ftl.blocks.is_slc(victim) {

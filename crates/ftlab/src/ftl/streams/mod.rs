@@ -31,6 +31,7 @@ pub use single::Single;
 pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
+use self::fdp::EventLog;
 use crate::options::declare::options;
 use crate::policy::{contract, seam};
 use crate::units::{BlockId, Lpn};
@@ -126,6 +127,15 @@ pub enum ClosedBy {
     Device,
 }
 
+/// What the collection of a block did, in mapping units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emptied {
+    /// Pages that it moved.
+    pub moved: u32,
+    /// Units that were erased.
+    pub erased: u32,
+}
+
 impl StreamCounts {
     /// Returns the counts for `host` host streams, and for `copy_streams` as given by
     /// [`CopyOptions`].
@@ -208,6 +218,11 @@ contract! {
             Isolates::Nothing
         }
 
+        /// The option that says how many streams the host has, if there is one.
+        fn host_streams_option(_options: &Self::Options) -> Option<&'static str> {
+            None
+        }
+
         /// Returns the number of bytes that the policy stores for each logical page.
         fn bytes_per_page(_options: &Self::Options) -> u64 {
             0
@@ -231,7 +246,9 @@ contract! {
 
         /// Returns the stream for a page that the host writes, by the present state.
         #[must_use]
-        fn host_stream(&self, page: Lpn, tag: u8) -> WriteStream;
+        fn host_stream(&self, _page: Lpn, tag: u8) -> WriteStream {
+            WriteStream::new(tag)
+        }
 
         /// Whether the tag alone determines the stream of a host page, and writes need not be
         /// recorded.
@@ -241,7 +258,8 @@ contract! {
         }
 
         /// Records that host data of a page was placed and will be programmed.
-        fn wrote(&mut self, page: Lpn);
+        #[inline]
+        fn wrote(&mut self, _page: Lpn) {}
 
         /// Returns the stream for the copy of a page in a block of stream `source`.
         #[must_use]
@@ -276,6 +294,9 @@ contract! {
             false
         }
 
+        /// The writes of each host stream carry this placement identifier from now on, those of further streams none.
+        fn identify_streams(&mut self, _identifiers: &[u8]) {}
+
         /// Records that the turn of a write of the host has come.
         fn takes_request(&mut self, _host_stream: u32, _sectors: u32) {}
 
@@ -286,8 +307,18 @@ contract! {
             None
         }
 
-        /// Records that collection moves pages out of a block of a stream.
-        fn moves(&mut self, _stream: WriteStream, _pages: u32) {}
+        /// Records that the collection of a block of a stream has ended.
+        fn emptied(&mut self, _stream: WriteStream, _by: Emptied) {}
+
+        /// The log of events, if it keeps one. It outlives power cuts.
+        fn log(&self) -> Option<&EventLog> {
+            None
+        }
+
+        /// The same, to write to.
+        fn log_mut(&mut self) -> Option<&mut EventLog> {
+            None
+        }
 
         /// Records that an open block of a stream is closed, although it lacks pages.
         fn closed_early(&mut self, _stream: WriteStream, _unwritten: u32, _by: ClosedBy) {}
