@@ -592,19 +592,3 @@ fn a_store_of_the_host_needs_zones_to_spare() {
     assert_eq!(path, "host.translation.placement", "{message}");
     assert!(remedy.contains("single"), "{remedy}");
 }
-
-/// What has too many open blocks can have fewer, and a wrong number of them is told with what else is wrong.
-#[test]
-fn handles_and_streams_of_zones_are_a_remedy_for_too_little_room() {
-    for (policy, option) in [("fdp", "handles"), ("by-host-stream", "host_streams")] {
-        let policy = format!("ftl.streams.policy={policy}");
-        let too_small = ["nand.blocks_per_plane=16", "ftl.over_provisioning=7%", &policy];
-        let remedy = error(&with_sets("tiny", &too_small)).problems[0].remedy.clone();
-        assert!(remedy.contains(&format!("or ftl.streams.{option}")), "{remedy}");
-        let many = format!("ftl.streams.{option}=99");
-        let all = [&too_small[..], &[&many]].concat();
-        let paths: Vec<_> =
-            error(&with_sets("tiny", &all)).problems.into_iter().map(|it| it.path).collect();
-        assert_eq!(paths, [&format!("ftl.streams.{option}"), "ftl.over_provisioning"]);
-    }
-}
