@@ -332,7 +332,7 @@ fn a_drive_remembers_what_it_wrote_and_what_happened() {
 /// A unit that is closed because a program on it failed is an event of the controller.
 #[test]
 fn failed_programs_close_units() {
-    let spec = spec(2, "initially").set("nand.faults.program_failures", 20_000);
+    let spec = spec(2, "initially").set("nand.faults.program_failures", 1_000_000);
     let mut device: Device = assemble(spec.setup().checking());
     let requests = random(&spec, &mut Stream::new(19, "load"), 2, 4_000);
     play(&mut device, 4, requests);
