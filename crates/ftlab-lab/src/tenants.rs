@@ -185,7 +185,7 @@ requests = 20
             recorder.phase_started("only", true, &device);
             recorder.phase_ended(&device);
             let mut report = recorder.report(&device, &Circumstances::default());
-            let queues = Queues { depths: vec![1; 3], weights: vec![1; 3], map };
+            let queues = Queues { depths: vec![1; 3], weights: vec![1; 3], map, round: None };
             let tenants =
                 [tenant("a", 0..1), tenant("b", 2..4), tenant("c", 1..2), tenant("c", 4..5)];
             name_queues(&mut report, &tenants, &queues);

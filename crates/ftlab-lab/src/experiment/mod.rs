@@ -33,7 +33,7 @@ use ftlab::stats::{
 };
 use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
-use ftlab_workload::fio::JobFile;
+use ftlab_workload::fio::{DriveFacts, JobFile};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{self, Batches, Crew, Ended, Replay, ReplayError, Source};
 
@@ -464,12 +464,12 @@ impl Experiment {
         recording: &mut Recording<'_>,
         supervision: &mut Supervision<'_>,
     ) -> Result<Outcome, Failure> {
-        let plan = jobs.plan_on(ssd.capacity_sectors(), ssd.zones(), seed);
+        let plan = jobs.plan_on(&DriveFacts::of(ssd), seed);
         let plan = plan.map_err(Failure::usage)?;
         recording.names.clone_from(&plan.phase_names);
         recording.tally = Some(plan.tally);
         supervision.watcher.begins(&self.load.name(), None);
-        ssd.identify_streams(&plan.placement);
+        ssd.identify_streams(&plan.identities);
         let (failed, limits) = (&recording.flags.failed, self.options.limits);
         let crew = Crew { host: ssd, sink: recording, limits };
         let replayed = crew.run(plan.groups, &mut |progress| supervision.goes_on(progress, failed));

@@ -6,7 +6,7 @@ mod report;
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device, DeviceSetup, power_up};
 use ftlab::host::zones::Zones;
-use ftlab::host::{Advanced, Completion, Host, QueueId, Request};
+use ftlab::host::{Advanced, Completion, Host, QueueId, Request, StreamIdentities};
 use ftlab::scheduler::Probe;
 use ftlab::units::{Nanos, SimTime};
 
@@ -145,8 +145,12 @@ impl<P: Probe + Clone, C: Contents + Clone> Host for LosesPower<'_, P, C> {
         self.device.capacity_sectors()
     }
 
-    fn identify_streams(&mut self, identifiers: &[u8]) {
-        self.device.identify_streams(identifiers);
+    fn placement_handles(&self) -> u32 {
+        self.device.placement_handles()
+    }
+
+    fn identify_streams(&mut self, identities: &StreamIdentities) {
+        self.device.identify_streams(identities);
     }
 
     fn zones(&self) -> Option<&Zones> {

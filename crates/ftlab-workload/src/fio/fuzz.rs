@@ -4,8 +4,8 @@
 use ftlab::host::Op;
 use ftlab::units::Nanos;
 
-use super::JobFile;
 use super::text::Surroundings;
+use super::{DriveFacts, JobFile};
 use crate::replay::Turn;
 
 /// The number of turns of each job.
@@ -29,7 +29,8 @@ impl Surroundings for Nothing {
 /// Parses `bytes` as a job file; if it is valid, runs its jobs without a device.
 pub fn parse_any(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    let plan = JobFile::parse("fuzz", text, &mut Nothing).and_then(|file| file.plan(CAPACITY, 1));
+    let drive = DriveFacts { capacity_sectors: CAPACITY, zones: None, handles: 8 };
+    let plan = JobFile::parse("fuzz", text, &mut Nothing).and_then(|file| file.plan_on(&drive, 1));
     let plan = match plan {
         Ok(plan) => plan,
         Err(problems) => {

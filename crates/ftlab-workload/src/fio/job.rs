@@ -3,6 +3,7 @@
 use ftlab::config::SourcePlace;
 use ftlab::units::Nanos;
 
+use super::placement::Hints;
 use super::values::{Amount, MILLION};
 use super::zbd::ZbdOptions;
 
@@ -30,8 +31,8 @@ pub struct Job {
     pub(super) amounts: Amounts,
     pub(super) zones: Option<Zones>,
     pub(super) zbd: Option<ZbdOptions>,
-    /// The placement identifier of its writes.
-    pub(super) placement: Option<u8>,
+    /// The placement identifiers of its writes.
+    pub(super) placement: Option<Hints>,
     pub(super) clones: u32,
     pub(super) queue: Queue,
     pub(super) time: Time,

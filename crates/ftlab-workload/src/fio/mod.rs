@@ -15,6 +15,7 @@ mod job;
 mod offsets;
 pub mod options;
 mod parse;
+mod placement;
 mod plan;
 mod player;
 pub mod report;
@@ -25,8 +26,9 @@ mod zbd;
 
 use std::collections::BTreeMap;
 
+use self::placement::Hints;
 pub use job::Job;
-pub use plan::FioPlan;
+pub use plan::{DriveFacts, FioPlan};
 pub use report::FioTally;
 pub use text::Surroundings;
 
@@ -54,6 +56,8 @@ impl JobFile {
     pub fn essence(&self) -> String {
         let jobs = self.jobs.iter().map(|job| (&job.name, &job.report.options));
         let jobs: Vec<_> = jobs.collect();
-        format!("{:?}", (&self.text, &self.variables, &self.global, jobs))
+        let essence = format!("{:?}", (&self.text, &self.variables, &self.global, jobs));
+        let hints = self.jobs.iter().filter_map(|job| job.placement.as_ref());
+        hints.filter_map(Hints::scheme).fold(essence, |all, scheme| format!("{all}{scheme:?}"))
     }
 }

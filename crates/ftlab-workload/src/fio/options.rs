@@ -190,11 +190,11 @@ pub const OPTIONS: &[JobOption] = options![
     "zone_reset_threshold": NoEffect(ZBD);
     "zone_reset_frequency": NoEffect(ZBD);
 
-    "fdp": Honoured("the writes of the job carry its placement identifier, those of other jobs carry 0 (`ftl.streams.policy` = fdp)");
-    "fdp_pli" | "plids": Honoured("one identifier for the job");
-    "fdp_pli_select" | "plid_select": NoEffect("a job has one identifier");
+    "fdp": Honoured("the writes of the job carry placement identifiers, those of other jobs carry 0 (`ftl.streams.policy` = fdp). Other drives take no notice");
+    "fdp_pli" | "plids": Honoured("a list, perhaps with ranges; left out, all identifiers of the drive");
+    "fdp_pli_select" | "plid_select": Honoured("roundrobin, random and scheme");
     "dataplacement": Honoured("none and fdp");
-    "dp_scheme": refused("a job has one identifier", "use fdp_pli=N");
+    "dp_scheme": Honoured("lines of start,end,identifier; read with fdp_pli_select=scheme");
 
     "direct": NoEffect("there is no page cache: every request goes to the device");
     "buffered": NoEffect("see direct");

@@ -6,12 +6,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ftlab::config::{Problem, Problems};
-use ftlab::host::Op;
+use ftlab::engine::Stream;
 use ftlab::host::zones::Zones;
+use ftlab::host::{Host, Op, StreamIdentities};
 use ftlab::units::{Bytes, Lba, Nanos, SECTOR_BYTES, SimTime};
 
 use super::JobFile;
 use super::job::{Job, Mix, READ, is_device};
+use super::placement::Chooser;
 use super::player::{Player, Range};
 use super::report::{FioTally, Notes};
 use super::values::Amount;
@@ -34,12 +36,34 @@ pub struct FioPlan {
     pub phase_names: Vec<String>,
     /// By stream: the name of the job, with the number of the clone if it has several.
     pub stream_names: Vec<String>,
-    /// By stream: the placement identifier of its writes. Jobs without one write by identifier 0.
-    pub placement: Vec<u8>,
+    /// The placement identifiers of the streams. Jobs without one write by identifier 0.
+    pub identities: StreamIdentities,
     /// The assumptions made.
     pub notes: Vec<String>,
     /// Collects the measurements for fio's document.
     pub tally: FioTally,
+}
+
+/// What jobs can know of a drive.
+#[derive(Clone, Copy)]
+pub struct DriveFacts<'a> {
+    /// Its sectors.
+    pub capacity_sectors: u64,
+    /// Its zones, if it has any.
+    pub zones: Option<&'a Zones>,
+    /// The reclaim unit handles that a write may name; zero without flexible data placement.
+    pub handles: u32,
+}
+
+impl<'a> DriveFacts<'a> {
+    /// Those of a drive.
+    pub fn of(host: &'a impl Host) -> DriveFacts<'a> {
+        DriveFacts {
+            capacity_sectors: host.capacity_sectors(),
+            zones: host.zones(),
+            handles: host.placement_handles(),
+        }
+    }
 }
 
 /// A clone of a job before it starts.
@@ -68,16 +92,12 @@ impl JobFile {
     /// Lays the jobs out on a device of `capacity_sectors`. Fails if they do not fit, or do not go
     /// together.
     pub fn plan(&self, capacity_sectors: u64, seed: u64) -> Result<FioPlan, Problems> {
-        self.plan_on(capacity_sectors, None, seed)
+        self.plan_on(&DriveFacts { capacity_sectors, zones: None, handles: 0 }, seed)
     }
 
-    /// Like [`plan`](Self::plan), on a device that may have zones.
-    pub fn plan_on(
-        &self,
-        capacity_sectors: u64,
-        zones: Option<&Zones>,
-        seed: u64,
-    ) -> Result<FioPlan, Problems> {
+    /// Like [`plan`](Self::plan), on a device that may have zones or reclaim unit handles.
+    pub fn plan_on(&self, drive: &DriveFacts<'_>, seed: u64) -> Result<FioPlan, Problems> {
+        let &DriveFacts { capacity_sectors, zones, handles } = drive;
         let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
         let mut layout =
             Layout { capacity: capacity_sectors, files: BTreeMap::new(), problems: Vec::new() };
@@ -91,6 +111,7 @@ impl JobFile {
         layout.place(&self.jobs);
         let groups = self.groups(&mut layout);
         let book = self.zone_book(zones, &mut layout);
+        let identities = identities(&clones, handles, &mut layout);
         if !layout.problems.is_empty() {
             return Err(Problems { problems: layout.problems });
         }
@@ -98,9 +119,9 @@ impl JobFile {
             groups: Vec::new(),
             phase_names: Vec::new(),
             stream_names: clones.iter().map(|clone| clone.name.clone()).collect(),
-            placement: clones.iter().map(|clone| clone.job.placement.unwrap_or(0)).collect(),
             notes: self.notes.clone(),
-            tally: FioTally::new(&self.global),
+            tally: FioTally::new(&self.global, identities.identifiers.len() / clones.len().max(1)),
+            identities,
         };
         plan.lay_out(&layout, &clones, &wanted);
         let notes: Vec<Notes> =
@@ -125,7 +146,16 @@ impl JobFile {
                 let whole: u64 = ranges.iter().map(|range| range.len).sum();
                 let pass = clone.job.amounts.io_size.map(|amount| amount.of(whole).max(1));
                 let notes = notes[at as usize].clone();
-                let player = Player::new(clone.job, at, &ranges, pass, seed).noting(notes);
+                let hints = clone.job.placement.as_ref().filter(|_| handles > 0);
+                let chooser = hints.map(|hints| {
+                    let rounds = (hints.rounds(handles).len() as u32, plan.identities.round);
+                    let starts = files.iter().map(|(key, _)| layout.start(key));
+                    let seed = clone.job.seed.unwrap_or(seed);
+                    let stream = Stream::new(seed, &format!("fio.{at}.placement"));
+                    Chooser::new(hints, rounds, starts, stream)
+                });
+                let player = Player::new(clone.job, at, &ranges, pass, seed);
+                let player = player.noting(notes).choosing(chooser);
                 let range =
                     ranges.first().map_or(0..0, |range| range.start..range.start + range.len);
                 issuers.push(match (clone.job.zbd, &book) {
@@ -236,6 +266,30 @@ impl JobFile {
         }
         groups
     }
+}
+
+/// The placement identifiers of all streams: a round of all clones for each identifier of the clone that has the most. As fio,
+/// refuses lists with identifiers that the drive does not have.
+fn identities(clones: &[Clone<'_>], handles: u32, layout: &mut Layout) -> StreamIdentities {
+    let round = clones.len() as u32;
+    let of = |clone: &Clone<'_>| {
+        let hints = clone.job.placement.as_ref().filter(|_| handles > 0);
+        hints.map_or(vec![0], |hints| hints.rounds(handles))
+    };
+    for clone in clones.iter().filter(|_| handles > 0) {
+        let named = clone.job.placement.as_ref().map_or(&[][..], |hints| &hints.identifiers);
+        if let Some(unknown) = named.iter().find(|&&it| u32::from(it) >= handles) {
+            let message =
+                format!("the drive has no identifier {unknown}, only 0 to {}", handles - 1);
+            let remedy = "name those, or give the drive more (ftl.streams.handles)";
+            layout.wrong(clone.job, "fdp_pli", message, remedy);
+        }
+    }
+    let lists: Vec<Vec<u8>> = clones.iter().map(of).collect();
+    let most = lists.iter().map(Vec::len).max().unwrap_or(0);
+    let rounds = (0..most).flat_map(|at| lists.iter().map(move |list| (list, at)));
+    let identifiers = rounds.map(|(list, at)| list.get(at).copied().unwrap_or(0)).collect();
+    StreamIdentities { identifiers, round }
 }
 
 fn clones(job: &Job) -> impl Iterator<Item = Clone<'_>> {

@@ -6,6 +6,7 @@ use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
 
 use super::job::{Job, Mix, Modifier, READ, Service, TRIM, Think, WRITE};
 use super::offsets::{Offsets, SizeDraw};
+use super::placement::Chooser;
 use super::report::{Notes, Synced, note_depth};
 use super::values::MILLION;
 use crate::replay::{Arrival, Issuer, Turn};
@@ -57,6 +58,8 @@ pub(super) struct Player {
     think: Thinking,
     stage: Stage,
     notes: Notes,
+    /// Which stream each write has; none if all have the number of the clone.
+    chooser: Option<Chooser>,
 }
 
 struct File {
@@ -166,6 +169,7 @@ impl Player {
             think: Thinking { since: delay, ..Thinking::default() },
             stage: Stage::Waiting,
             notes: Notes::default(),
+            chooser: None,
             job: job.clone(),
         }
     }
@@ -173,6 +177,11 @@ impl Player {
     /// Sets where the clone records its notes.
     pub fn noting(self, notes: Notes) -> Player {
         Player { notes, ..self }
+    }
+
+    /// Sets how its writes get placement identifiers.
+    pub fn choosing(self, chooser: Option<Chooser>) -> Player {
+        Player { chooser, ..self }
     }
 
     /// Whether the queue has room for a request.
@@ -389,13 +398,14 @@ impl Player {
         let until = (self.covered > 0).then_some(synced.written);
         self.notes.synced.set(Synced { until, ..synced });
         self.flushed_last = true;
-        self.arrival(Op::Flush, 0, 0)
+        self.arrival(Op::Flush, 0, 0, 0)
     }
 
-    fn arrival(&self, op: Op, at: u64, sectors: u32) -> Turn {
+    /// A request, in a stream so far behind that of the clone.
+    fn arrival(&self, op: Op, at: u64, sectors: u32, behind: u32) -> Turn {
         let (at, lba) = (SimTime::ZERO, Lba(at));
         let fua = op == Op::Write && self.job.flush.force_writes;
-        Turn::Submit(Arrival { at, op, lba, sectors, stream: self.number, fua })
+        Turn::Submit(Arrival { at, op, lba, sectors, stream: self.number + behind, fua })
     }
 
     fn ending(&mut self) -> Turn {
@@ -465,7 +475,9 @@ impl Issuer for Player {
             self.files[file].issued += u64::from(sectors);
         }
         self.think.counted += u64::from(self.job.pace.think.is_some_and(|think| think.at_issue));
-        self.arrival(op, at, sectors)
+        let chooser = self.chooser.as_mut().filter(|_| op == Op::Write);
+        let behind = chooser.map_or(0, |chooser| chooser.behind(file, at));
+        self.arrival(op, at, sectors, behind)
     }
 
     fn completed(&mut self, op: Op, _now: Nanos) {

@@ -6,7 +6,7 @@ use ftlab::config::{Config, Layer};
 use ftlab::device::{Device, DeviceSetup, assemble};
 use ftlab::host::zones::ZoneState;
 use ftlab::host::{Host, Op, Outcome};
-use ftlab_workload::fio::{JobFile, Surroundings};
+use ftlab_workload::fio::{DriveFacts, JobFile, Surroundings};
 use ftlab_workload::replay::{Crew, Limits};
 
 use crate::common::Keep;
@@ -48,7 +48,7 @@ fn parse(options: &str) -> JobFile {
 
 /// What the device was asked, in order of completion: operation, first sector, sectors.
 fn play(device: &mut Device, options: &str) -> Vec<(Op, u64, u32)> {
-    let plan = parse(options).plan_on(device.capacity_sectors(), device.zones(), 1);
+    let plan = parse(options).plan_on(&DriveFacts::of(device), 1);
     let plan = plan.unwrap_or_else(|p| panic!("{p}"));
     let mut sink = Keep::default();
     let crew = Crew { host: device, sink: &mut sink, limits: Limits::default() };
@@ -158,7 +158,7 @@ fn what_does_not_fit_is_an_error() {
         ("[a];rw=write;bs=4k;filename=file;size=1m", "a whole device"),
     ] {
         let device = device(&[]);
-        let plan = parse(options).plan_on(device.capacity_sectors(), device.zones(), 1);
+        let plan = parse(options).plan_on(&DriveFacts::of(&device), 1);
         let problems = plan.err().expect(options).to_string();
         assert!(problems.contains(says), "{problems}");
     }

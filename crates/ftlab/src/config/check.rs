@@ -372,6 +372,10 @@ impl Checker<'_, '_> {
         if own > 0 {
             others.push_str(" or ftl.slc_cache.blocks");
         }
+        let streams = &self.options.ftl.streams.policy;
+        if let Some(option) = streams.host_streams_option().filter(|_| streams.counts().host > 1) {
+            others.push_str(&format!(" or {option}"));
+        }
         match self.least_share(counts, kept) {
             Some(share) => format!(
                 "set ftl.over_provisioning to {} or more, or lower ftl.gc.start{others}",

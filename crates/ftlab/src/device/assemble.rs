@@ -302,7 +302,8 @@ impl HostSetup {
     /// One queue of this depth, from which the device fetches every command at once.
     #[must_use]
     pub fn one_queue(depth: u32) -> HostSetup {
-        let queues = Queues { depths: vec![depth], weights: vec![1], map: StreamMap::Modulo };
+        let queues =
+            Queues { depths: vec![depth], weights: vec![1], map: StreamMap::Modulo, round: None };
         HostSetup { queues, front_end: None, hints: None }
     }
 }
@@ -314,6 +315,7 @@ fn host(options: &Options, parts: &Parts<'_>) -> HostSetup {
         depths: one_each(&host.queue_depth, host.queues),
         weights: one_each(weights, host.queues),
         map: host.queue_of,
+        round: None,
     };
     let always_fetched = host.queues == 1 && host.outstanding >= queues.depths[0];
     let processor = processor(options, parts);

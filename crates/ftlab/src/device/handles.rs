@@ -4,7 +4,7 @@ use crate::device::{Contents, Device};
 use crate::engine::skills;
 use crate::ftl::handles;
 use crate::ftl::streams::StreamsPolicy;
-use crate::ftl::streams::fdp::Fdp;
+use crate::ftl::streams::fdp::{Fdp, LifeCounts};
 use crate::scheduler::Probe;
 use crate::units::{Bytes, Lpn, SECTOR_BYTES};
 
@@ -15,6 +15,17 @@ pub struct HandleStatus {
     pub available: Bytes,
     /// What the host has written to it since the device was made, loaded or powered up.
     pub written: Bytes,
+}
+
+/// What was written since the drive was new (NVMe: FDP statistics). It outlives images and power cuts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacementLife {
+    /// What the host wrote.
+    pub host: Bytes,
+    /// What was programmed for it: its data, copies, padding, and a map on flash.
+    pub media_written: Bytes,
+    /// What was erased.
+    pub media_erased: Bytes,
 }
 
 /// A handle that the device does not have.
@@ -47,6 +58,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
         (0..fdp.counts().host).map(status).collect()
     }
 
+    /// What the host and the media wrote since the drive was new; none without flexible data placement.
+    #[must_use]
+    pub fn placement_life(&self) -> Option<PlacementLife> {
+        let LifeCounts { host_sectors, programmed, erased } = *self.fdp()?.life_counts();
+        let page = u64::from(self.base.sectors_per_page) * SECTOR_BYTES;
+        Some(PlacementLife {
+            host: Bytes(host_sectors * SECTOR_BYTES),
+            media_written: Bytes(programmed * page),
+            media_erased: Bytes(erased * page),
+        })
+    }
+
     /// The handle in whose reclaim units a page lies; none if it is not on flash, or among copies of several handles.
     #[must_use]
     pub fn handle_of(&self, page: Lpn) -> Option<u8> {
@@ -65,6 +88,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
         if !known {
             return Err(UnknownHandle);
         }
+        self.base.kernel.ftl.comes_to(self.base.kernel.now);
         handles::update(handle, &mut self.base.kernel.ftl);
         // What was closed may be collected.
         self.base.relieve::<{ skills::ALL }>();

@@ -36,11 +36,13 @@ pub use contents::{Contents, Movement, Place};
 pub use end::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
-pub use handles::{HandleStatus, UnknownHandle};
+pub use handles::{HandleStatus, PlacementLife, UnknownHandle};
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
 pub use untimed::{NeedsTime, Stuck, Untimed};
+
+use std::num::NonZeroU32;
 
 use self::base::Base;
 use self::idle::Chore;
@@ -51,9 +53,12 @@ use crate::engine::skills::{self, RARE, RARE_ON_FLASH, SLC, Skills, any};
 use crate::ftl::cost::Rewriter;
 use crate::ftl::gc::{Freed, Wanted};
 use crate::ftl::service::Signals;
+use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::{Ftl, FtlCounts, Kernel, slc};
 use crate::host::zones::Zones;
-use crate::host::{Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request};
+use crate::host::{
+    Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request, StreamIdentities,
+};
 use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::Canary;
@@ -449,11 +454,17 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
         self.base.capacity_sectors()
     }
 
-    fn identify_streams(&mut self, identifiers: &[u8]) {
+    fn placement_handles(&self) -> u32 {
+        self.fdp().map_or(0, |fdp| fdp.counts().host.into())
+    }
+
+    fn identify_streams(&mut self, identities: &StreamIdentities) {
+        let StreamIdentities { identifiers, round } = identities;
         // Hints of the host are identifiers already.
         if self.base.hints.is_none() {
             self.base.kernel.ftl.identify_streams(identifiers);
         }
+        self.base.desk.queues.round = NonZeroU32::new(*round);
     }
 
     fn zones(&self) -> Option<&Zones> {
@@ -505,6 +516,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
         }
         self.check(at, &request);
         self.base.kernel.now = at;
+        if any(S, RARE) {
+            self.base.kernel.ftl.comes_to(at);
+        }
         if any(S, RARE | SLC) {
             self.base.host_is_back();
         }
@@ -577,6 +591,9 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 return Advanced::Reached;
             }
             self.base.kernel.now = next;
+            if any(S, RARE) {
+                self.base.kernel.ftl.comes_to(next);
+            }
             match part {
                 Part::Front => {
                     if let Some(what) = front::step_front(&mut self.writes, &mut self.base) {

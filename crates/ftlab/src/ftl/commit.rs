@@ -56,6 +56,9 @@ impl Ftl {
             if let Some(record) = &mut self.features.record {
                 record.landed(first, units_per_page);
             }
+            if let Some(log) = self.policies.streams.log_mut() {
+                log.life.programmed += u64::from(units_per_page);
+            }
         }
         self.counts.padding += u64::from(units_per_page - units);
         let block = self.geometry.block_of(first);

@@ -32,7 +32,7 @@ pub use interface::{Interface, SATA_TAGS};
 pub use link::{Entries, Frames, LinkSetup, Wire};
 pub use pacing::{Victims, WritePacingOptions, WritePacingSetup};
 pub use pages::Pages;
-pub use port::{Advanced, Host};
+pub use port::{Advanced, Host, StreamIdentities};
 pub use processor::{Copies, ProcessorJob, ProcessorSetup};
 pub use queue::{MOST_QUEUES, QueueId, QueueSet, Queues, StreamMap};
 pub use request::{Breakdown, Completion, Op, Outcome, Request};

@@ -16,6 +16,15 @@ pub enum Advanced {
     Idle,
 }
 
+/// The placement identifiers of streams. A host with several for one queue has a stream for each.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamIdentities {
+    /// By stream: its identifier.
+    pub identifiers: Vec<u8>,
+    /// Streams come in rounds of so many: a stream has the queue of its place in the round.
+    pub round: u32,
+}
+
 /// The whole interface between a front end and a device. Replay, command line, Python and block device
 /// use it and differ only in who owns the clock.
 pub trait Host {
@@ -30,10 +39,15 @@ pub trait Host {
         None
     }
 
+    /// The reclaim unit handles that a write may name; zero without flexible data placement.
+    fn placement_handles(&self) -> u32 {
+        0
+    }
+
     /// The writes of each stream carry this placement identifier from now on, those of further streams none. Otherwise the number
     /// of a stream is its identifier. Only drives with flexible data placement take notice.
-    fn identify_streams(&mut self, identifiers: &[u8]) {
-        let _ = identifiers;
+    fn identify_streams(&mut self, identities: &StreamIdentities) {
+        let _ = identities;
     }
 
     /// The submission queue for commands of `stream`.

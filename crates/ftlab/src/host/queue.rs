@@ -1,5 +1,7 @@
 //! Submission queues by number, and sets of them.
 
+use std::num::NonZeroU32;
+
 use serde::Serialize;
 
 use crate::options::declare::choices;
@@ -113,6 +115,8 @@ pub struct Queues {
     pub weights: Vec<u32>,
     /// Which queue a stream uses.
     pub map: StreamMap,
+    /// Streams of a round, if they come in rounds: then their place in it decides.
+    pub round: Option<NonZeroU32>,
 }
 
 impl Queues {
@@ -135,6 +139,7 @@ impl Queues {
         if count == 1 {
             return QueueId::default();
         }
+        let stream = self.round.map_or(stream, |round| stream % round);
         QueueId::new(match self.map {
             StreamMap::Modulo => stream % count,
             StreamMap::Saturate => stream.min(count - 1),
@@ -162,9 +167,11 @@ mod tests {
 
     #[test]
     fn streams_go_round_the_queues_or_share_the_last() {
-        let queues = |map| Queues { depths: vec![1; 3], weights: vec![1; 3], map };
+        let queues = |map| Queues { depths: vec![1; 3], weights: vec![1; 3], map, round: None };
         let of = |map| [0, 1, 2, 3, 70_000].map(|stream| queues(map).of(stream).get());
         assert_eq!(of(StreamMap::Modulo), [0, 1, 2, 0, 1]);
         assert_eq!(of(StreamMap::Saturate), [0, 1, 2, 2, 2]);
+        let rounds = Queues { round: NonZeroU32::new(2), ..queues(StreamMap::Saturate) };
+        assert_eq!([0, 1, 2, 3, 70_000].map(|stream| rounds.of(stream).get()), [0, 1, 0, 1, 0]);
     }
 }

@@ -19,6 +19,12 @@ pub struct PlacementReport {
     pub reclaim_unit_bytes: u64,
     /// Bytes that the host wrote, by handle.
     pub host_bytes: Vec<u64>,
+    /// Bytes that the host wrote since the drive was new.
+    pub host_bytes_ever: u64,
+    /// Bytes that were programmed since then: data, copies, padding, and a map on flash.
+    pub media_bytes_written_ever: u64,
+    /// Bytes that were erased since then.
+    pub media_bytes_erased_ever: u64,
     /// What happened.
     #[serde(flatten)]
     pub counts: PlacementCounts,
@@ -29,12 +35,15 @@ impl PlacementReport {
         counts: &PlacementCounts,
         device: &Device<P, C>,
     ) -> Option<PlacementReport> {
-        let fdp = device.fdp()?;
+        let (fdp, life) = (device.fdp()?, device.placement_life()?);
         let written = &counts.sectors[..usize::from(fdp.counts().host)];
         Some(PlacementReport {
             isolation: fdp.isolation().print(),
             reclaim_unit_bytes: device.reclaim_unit().0,
             host_bytes: written.iter().map(|&sectors| sectors * SECTOR_BYTES).collect(),
+            host_bytes_ever: life.host.0,
+            media_bytes_written_ever: life.media_written.0,
+            media_bytes_erased_ever: life.media_erased.0,
             counts: *counts,
         })
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use ftlab::device::{Device, UnknownHandle, assemble, power_up};
 use ftlab::engine::Stream;
-use ftlab::ftl::streams::fdp::PlacementEvent;
+use ftlab::ftl::streams::fdp::{LoggedEvent, PlacementEvent};
 use ftlab::host::{Completion, Host, Op, Request};
 use ftlab::image::Resume;
 use ftlab::units::{Bytes, Lpn};
@@ -141,6 +141,12 @@ fn a_later_write_does_not_move_what_is_on_its_way() {
     }
 }
 
+/// The events in both logs.
+fn logged(device: &Device) -> [Vec<LoggedEvent>; 2] {
+    let fdp = device.fdp().expect("handles");
+    [fdp.host_events().collect(), fdp.controller_events().collect()]
+}
+
 #[test]
 fn handles_stay_apart_through_power_cuts_and_images() {
     let spec = spec(4, "persistently").set("ftl.recovery.policy", "scan").buffered("lru", 24);
@@ -158,11 +164,10 @@ fn handles_stay_apart_through_power_cuts_and_images() {
         } else {
             device.rest(&mut Vec::new()).expect("nothing fails");
             let snapshot = device.save();
-            let before: Vec<_> = device.fdp().expect("handles").events().collect();
+            let before = logged(&device);
             device = assemble(spec.setup().checking());
             device.load(&snapshot, Resume::ALL).expect("its own image");
-            let after: Vec<_> = device.fdp().expect("handles").events().collect();
-            assert_eq!(before, after, "round {round}");
+            assert_eq!(before, logged(&device), "round {round}");
         }
         assert_eq!(model.check(&device), 0, "round {round}");
     }
@@ -205,7 +210,7 @@ fn units_are_counted_as_a_naive_model_counts_them() {
     assert!(early.len() > 40, "{}", early.len());
     assert_eq!(fdp.placement_counts().not_fully_written, early.len() as u64);
     let told = |event: &PlacementEvent| matches!(event, PlacementEvent::NotFullyWritten { .. });
-    let last: Vec<_> = fdp.events().filter(told).collect();
+    let last: Vec<_> = fdp.host_events().map(|logged| logged.event).filter(told).collect();
     assert_eq!(last[..], early[early.len() - last.len()..]);
     assert_eq!(device.audit(), Ok(()));
 }
@@ -238,4 +243,100 @@ fn rings_of_their_own_copy_nothing() {
     };
     let (apart, together) = (amplification(4), amplification(1));
     assert!(apart < 1.001 && together > 1.05, "{apart} apart, {together} together");
+}
+
+/// What a naive host knows of a drive: what it wrote, what the drive programmed and erased, and what it moved.
+#[derive(Default)]
+struct Books {
+    sectors: u64,
+    programmed: u64,
+    moved: u64,
+    erased: u64,
+}
+
+impl Books {
+    /// Adds what a device at rest did since it came up.
+    fn add(&mut self, requests: &[Request], device: &Device) {
+        let writes = requests.iter().filter(|request| request.op == Op::Write);
+        self.sectors += writes.map(|request| u64::from(request.sectors)).sum::<u64>();
+        let counts = device.ftl_counts();
+        self.programmed += counts.host_pages + counts.gc_pages + counts.padding;
+        self.moved = counts.gc_pages - counts.gc_stale;
+        let blocks = device.ftl().blocks();
+        let erases: u64 = blocks.all_erases().map(u64::from).sum();
+        self.erased = erases * u64::from(blocks.units_per_block());
+    }
+
+    fn check(&self, device: &Device, where_from: &str) {
+        let page = u64::from(PAGE) * 512;
+        let life = device.placement_life().expect("handles");
+        assert_eq!(life.host, Bytes(self.sectors * 512), "{where_from}: host");
+        assert_eq!(life.media_written, Bytes(self.programmed * page), "{where_from}: written");
+        assert_eq!(life.media_erased, Bytes(self.erased * page), "{where_from}: erased");
+    }
+}
+
+/// Statistics go on through power cuts and images; events too, in two logs, each with its time.
+#[test]
+fn a_drive_remembers_what_it_wrote_and_what_happened() {
+    for superblock in ["none", "all"] {
+        let spec = spec(3, "persistently")
+            .set("ftl.recovery.policy", "scan")
+            .set("ftl.superblock.policy", superblock);
+        let mut device: Device = assemble(spec.setup().checking());
+        let (mut stream, mut books) = (Stream::new(17, "load"), Books::default());
+        for round in 0..12 {
+            let came_up = device.now();
+            let requests = random(&spec, &mut stream, 4, 2_500);
+            play(&mut device, 4, requests.clone());
+            device.rest(&mut Vec::new()).expect("nothing fails");
+            books.add(&requests, &device);
+            books.check(&device, "at rest");
+            let moved = device.fdp().expect("handles").placement_counts().moved_pages;
+            assert_eq!(moved, books.moved, "{superblock}, round {round}");
+            let logs = logged(&device);
+            for log in &logs {
+                assert!(log.is_sorted_by_key(|event| event.at) && log.len() <= 63);
+                assert!(
+                    log.iter().any(|event| event.at > came_up),
+                    "fresh events have fresh times"
+                );
+            }
+            if round % 3 == 1 {
+                let snapshot = device.save();
+                device = assemble(spec.setup().checking());
+                device.load(&snapshot, Resume::ALL).expect("its own image");
+                assert_eq!(logged(&device), logs);
+                books.check(&device, "after an image");
+                continue;
+            }
+            let begun = device
+                .handles()
+                .iter()
+                .any(|it| it.available.0 > 0 && it.available.0 % device.reclaim_unit().0 > 0);
+            device = power_up(spec.setup().checking(), (), device.cut_power()).expect("its own").0;
+            let blocks = device.ftl().blocks();
+            let erases: u64 = blocks.all_erases().map(u64::from).sum();
+            books.erased = erases * u64::from(blocks.units_per_block());
+            books.check(&device, "after a cut");
+            let [host, controller] = logged(&device);
+            assert_eq!(controller, logs[1], "a cut moves nothing");
+            assert!(begun, "some unit is open");
+            let reset = LoggedEvent { at: device.now(), event: PlacementEvent::ResetModified };
+            assert_eq!(host.last(), Some(&reset));
+            assert_eq!(host[..host.len() - 1], logs[0][usize::from(logs[0].len() == 63)..]);
+        }
+    }
+}
+
+/// A unit that is closed because a program on it failed is an event of the controller.
+#[test]
+fn failed_programs_close_units() {
+    let spec = spec(2, "initially").set("nand.faults.program_failures", 1_000_000);
+    let mut device: Device = assemble(spec.setup().checking());
+    let requests = random(&spec, &mut Stream::new(19, "load"), 2, 4_000);
+    play(&mut device, 4, requests);
+    let told = device.fdp().expect("handles").placement_counts().implicitly_modified;
+    let failures = device.ftl().life().map(|life| life.losses().program_failures);
+    assert!(told > 0 && Some(told) <= failures, "{told} of {failures:?}");
 }

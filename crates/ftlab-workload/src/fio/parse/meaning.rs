@@ -6,6 +6,7 @@ use ftlab::units::{Nanos, SECTOR_BYTES};
 use super::super::distribution;
 use super::super::job::{Job, Mix, Service, Sizes, ZoneMode};
 use super::super::options::{ASYNCHRONOUS, SYNCHRONOUS};
+use super::super::placement::{Select, identifiers};
 use super::super::values::{
     Amount, Bad, NumberBase, amount, bad, count, each, each_text, number, per_cent, range, request,
     sectors, switch, time,
@@ -75,12 +76,17 @@ impl Draft {
                     _ => return unknown(value, &["none", "fdp"]),
                 }
             }
-            "fdp_pli" | "plids" if value.contains(',') => {
-                return bad("the writes of a job carry one identifier", "use a job for each");
+            "fdp_pli" => self.hints.identifiers = identifiers(value, base)?,
+            "fdp_pli_select" => {
+                self.hints.select = match value {
+                    "roundrobin" => Select::RoundRobin,
+                    "random" => Select::Random,
+                    "scheme" => Select::Scheme(Vec::new()),
+                    _ => return unknown(value, &["roundrobin", "random", "scheme"]),
+                }
             }
-            "fdp_pli" | "plids" => {
-                self.job.placement = Some(narrow(count(value, base, 0, u8::MAX.into())?) as u8);
-            }
+            // It is read when all options are known.
+            "dp_scheme" => {}
             "read_beyond_wp" => self.zbd.read_beyond = switch(value)?,
             _ => return Ok(false),
         }

@@ -14,6 +14,7 @@ use super::job::{
     RandomOrder, Reporting, Service, Sizes, Think, Time, ZoneMode, Zones, is_device,
 };
 use super::options::{self, OPTIONS, Support, option};
+use super::placement::{Hints, Select, scheme};
 use super::text::{MAX_JOBS, OptionLine, Section, Surroundings, sections};
 use super::values::{Amount, Bad, NumberBase, bad, switch};
 use super::zbd::ZbdOptions;
@@ -51,7 +52,7 @@ impl JobFile {
         let jobs: Vec<Job> = sections
             .iter()
             .filter_map(|section| {
-                Draft::read(section, &mut problems)?.finish(&mut problems, &mut notes)
+                Draft::read(section, &mut around, &mut problems)?.finish(&mut problems, &mut notes)
             })
             .collect();
         // Options of [global] are read for each job; their problems are reported once.
@@ -104,6 +105,7 @@ struct Draft {
     zbd: ZbdOptions,
     /// Whether writes carry a placement identifier.
     places: bool,
+    hints: Hints,
     zone: [u64; 3],
     rate_iops: [Option<u64>; 3],
     think: Option<Nanos>,
@@ -189,6 +191,7 @@ impl Draft {
             zoned: ZoneMode::None,
             zbd: ZbdOptions::default(),
             places: false,
+            hints: Hints { identifiers: Vec::new(), select: Select::RoundRobin },
             zone: [0; 3],
             rate_iops: [None; 3],
             think: None,
@@ -205,7 +208,11 @@ impl Draft {
     }
 
     /// Reads all options of a section; `None` if one of them is wrong.
-    fn read(section: &Section, problems: &mut Vec<Problem>) -> Option<Draft> {
+    fn read(
+        section: &Section,
+        around: &mut dyn Surroundings,
+        problems: &mut Vec<Problem>,
+    ) -> Option<Draft> {
         let mut draft = Draft::new(section);
         let before = problems.len();
         // kb_base applies to all numbers, wherever it is written.
@@ -232,7 +239,37 @@ impl Draft {
                 Err((message, remedy)) => problems.push(problem(entry, &message, &remedy)),
             }
         }
+        if problems.len() == before
+            && let Err(problem) = draft.read_scheme(section, around)
+        {
+            problems.push(problem);
+        }
         (problems.len() == before).then_some(draft)
+    }
+
+    /// Reads the file that names an identifier for each range, if the job goes by one.
+    fn read_scheme(
+        &mut self,
+        section: &Section,
+        around: &mut dyn Surroundings,
+    ) -> Result<(), Problem> {
+        let Select::Scheme(spans) = &mut self.hints.select else { return Ok(()) };
+        let named = |name: &str| {
+            section
+                .entries
+                .iter()
+                .rfind(|entry| option(&entry.name).is_some_and(|it| it.name == name))
+        };
+        let Some(entry) = named("dp_scheme") else {
+            let entry = named("fdp_pli_select").expect("it chose the scheme");
+            return Err(problem(entry, "there is no scheme to go by", "give dp_scheme=FILE"));
+        };
+        let name = entry.value.as_deref().unwrap_or_default();
+        let text = around.file(name).map_err(|error| {
+            problem(entry, &format!("{}: {error}", clip(name)), "name a file that can be read")
+        })?;
+        *spans = scheme(&text).map_err(|(message, remedy)| problem(entry, &message, &remedy))?;
+        Ok(())
     }
 
     fn entry(&mut self, entry: &OptionLine, own: bool) -> Result<(), Bad> {
@@ -329,14 +366,7 @@ impl Draft {
             at_issue: self.think_at_issue,
             every_time: self.think_io_time,
         });
-        match (self.places, job.placement) {
-            (true, None) => {
-                let message = "without an identifier fio takes all in turn; here a job has one";
-                wrong("fdp", message, "give fdp_pli=N");
-            }
-            (false, _) => job.placement = None,
-            (true, Some(_)) => {}
-        }
+        job.placement = self.places.then_some(self.hints);
         if self.zoned == ZoneMode::Zbd {
             job.zbd = Some(ZbdOptions { size: self.zone[0], ..self.zbd });
         }

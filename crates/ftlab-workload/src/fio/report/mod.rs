@@ -68,6 +68,8 @@ pub struct FioTally {
     entries: Vec<ReportEntry>,
     clones: Vec<CloneTally>,
     global: Vec<(String, String)>,
+    /// How many streams each clone has.
+    rounds: usize,
     /// Reads and writes of the whole device.
     disk: [Moments; 2],
     busy: Busy,
@@ -128,8 +130,9 @@ struct Written {
 }
 
 impl FioTally {
-    pub(super) fn new(global: &[(String, String)]) -> FioTally {
-        FioTally { global: global.to_vec(), ..FioTally::default() }
+    /// For clones with a stream in each of so many rounds.
+    pub(super) fn new(global: &[(String, String)], rounds: usize) -> FioTally {
+        FioTally { global: global.to_vec(), rounds, ..FioTally::default() }
     }
 
     /// Adds the next clone, and returns where it records its notes.
@@ -172,7 +175,12 @@ impl FioTally {
     /// before the submission if the request waited for a place in the queue.
     pub fn record(&mut self, completion: &Completion, arrived: SimTime) {
         let (request, finished) = (completion.request, completion.finished);
-        let Some(clone) = self.clones.get_mut(request.stream as usize) else { return };
+        let (stream, clones) = (request.stream as usize, self.clones.len());
+        // Streams come in rounds of all clones.
+        if stream >= clones * self.rounds {
+            return;
+        }
+        let clone = &mut self.clones[stream % clones];
         let entry = &mut self.entries[clone.entry];
         let flushed = if request.op == Op::Flush { clone.flushed() } else { None };
         if completion.outcome != Outcome::Done {

@@ -30,7 +30,7 @@ fn tally(jobs: &[&str]) -> (FioTally, Vec<Notes>) {
         text += &format!("[job{at}]\n{}\n", options.replace(';', "\n"));
     }
     let file = JobFile::parse("test.fio", &text, &mut Nothing).unwrap_or_else(|p| panic!("{p}"));
-    let mut tally = FioTally::new(&file.global);
+    let mut tally = FioTally::new(&file.global, 1);
     let notes = file.jobs.iter().map(|job| tally.add(job, true)).collect();
     (tally, notes)
 }

@@ -17,6 +17,7 @@ use crate::device::power::coming_up::{ComingUp, Moment};
 use crate::device::write::{end_of_life, entry, lock_step, start, zones};
 use crate::device::{Contents, Device, DeviceSetup, assemble, assemble_with, front, patrol};
 use crate::engine::skills;
+use crate::ftl::handles::LogAtCut;
 use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, JournalPages, Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::ftl::{EmptiedBy, FlashChange, Kernel, ParityChange, superblock};
@@ -44,6 +45,8 @@ pub struct Remains<C> {
     cells: CellHistory,
     journal_pages: JournalPages,
     zones: Option<Box<Zones>>,
+    /// The log of flexible data placement.
+    events: Option<LogAtCut>,
     /// A planted bug survives the cut.
     plant: Plant,
 }
@@ -102,6 +105,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             kernel: Kernel { ftl, mut contents, flash, .. }, services, zones, plant, ..
         } = device.base;
         let geometry = ftl.geometry().clone();
+        let events = ftl.log_at_cut();
         contents.lose_power();
         let left = ftl.into_left().map(|mut left| {
             (left.torn, left.landed) = (torn, landed);
@@ -115,7 +119,18 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let journal_pages =
             services.journal.map_or(JournalPages::default(), |journal| journal.pages());
         let cells = flash.into_cells();
-        Remains { at, contents, hold_up, lost_pages, left, cells, journal_pages, zones, plant }
+        Remains {
+            at,
+            contents,
+            hold_up,
+            lost_pages,
+            left,
+            cells,
+            journal_pages,
+            zones,
+            events,
+            plant,
+        }
     }
 
     /// The pages with acknowledged data that is only in DRAM, in order. Pages that a write in
@@ -249,8 +264,9 @@ pub fn power_up<P: Probe, C: Contents>(
     probe: P,
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
-    let Remains { at, contents, hold_up, mut left, cells, journal_pages, zones, plant, .. } =
-        remains;
+    let Remains {
+        at, contents, hold_up, mut left, cells, journal_pages, zones, events, plant, ..
+    } = remains;
     let (flash, dram) = (setup.flash.clone(), dram_of(&setup));
     left.dead = dead_dies(&cells, &flash.geometry, at + hold_up);
     let mut device = assemble_with(setup, probe, contents);
@@ -273,6 +289,10 @@ pub fn power_up<P: Probe, C: Contents>(
         recompute(recomputed, plant, &mut device.base.kernel.contents);
     }
     device.base.kernel.now = at + hold_up + time;
+    if let Some(events) = events {
+        let (now, erases) = (device.base.kernel.now, plan.erases.len() as u64);
+        device.base.kernel.ftl.take_up_log(events, now, erases);
+    }
     patrol::plan_patrol(&mut device.base);
     device.choose_skills();
     if let Some(journal) = &mut device.base.services.journal {

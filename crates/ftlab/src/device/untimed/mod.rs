@@ -76,6 +76,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             self.advance_until(at, &mut Vec::new());
         }
         self.base.host_is_back();
+        self.base.kernel.ftl.comes_to(self.base.kernel.now);
         let streams = self.base.kernel.ftl.streams().host_streams();
         Ok(Untimed {
             turns: Turns::new(self.base.kernel.flash.sheet()),

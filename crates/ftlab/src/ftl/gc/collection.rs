@@ -7,7 +7,7 @@ use crate::ftl::gc::{
     Background, Collection, Purpose, VictimPolicy, VictimView, Wanted, kept, pacing, wanted,
 };
 use crate::ftl::mapping::MappingPolicy;
-use crate::ftl::streams::{StreamsPolicy, WriteStream};
+use crate::ftl::streams::{Emptied, StreamsPolicy, WriteStream};
 use crate::ftl::wear::{failing, levelling, life, refresh};
 use crate::ftl::{BlockState, Ftl, fragments, map_pages, parity, slc, superblock};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
@@ -124,6 +124,7 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
         returns_block,
         next_unit: 0,
         in_flight: 0,
+        moved: 0,
         stranded: false,
         erasing: false,
         erase_failed: false,
@@ -259,10 +260,18 @@ pub(in crate::ftl) fn erasing(plane: PlaneId, ftl: &mut Ftl) {
     }
 }
 
+/// Tells the streams policy that a collection has ended.
+pub(super) fn tell_streams(run: &Collection, erased: bool, ftl: &mut Ftl) {
+    let erased = if erased { ftl.blocks.units_of(run.victim) } else { 0 };
+    let stream = ftl.blocks.stream(run.victim);
+    ftl.policies.streams.emptied(stream, Emptied { moved: run.moved, erased });
+}
+
 /// The victim is empty: frees or retires it, and credits the host.
 pub(in crate::ftl) fn end_collection(plane: PlaneId, run: &Collection, ftl: &mut Ftl) {
     let erased =
         erases_victim(run.purpose, ftl) && !failing::erase_fails(run.victim, run.erase_failed, ftl);
+    tell_streams(run, erased, ftl);
     if ftl.blocks.is_slc(run.victim) {
         slc::cache::slc_emptied(run.victim, erased, ftl);
     }

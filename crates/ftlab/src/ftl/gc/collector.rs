@@ -427,6 +427,7 @@ impl Collector {
             self.copy_again::<S>(plane, id, on);
             return 0;
         }
+        let stale = on.ftl.counts.gc_stale;
         for unit in 0..units {
             let from = self.source(id, unit);
             let to = Ppn::new(first.get() + unit);
@@ -440,6 +441,9 @@ impl Collector {
         let state = &mut on.ftl.space.planes[plane.at()];
         if let Some(run) = state.collection.as_mut() {
             run.in_flight -= 1;
+            if any(S, RARE) {
+                run.moved += units - (on.ftl.counts.gc_stale - stale) as u32;
+            }
             on.ftl.counts.by_purpose[run.purpose as usize].pages += u64::from(units);
         }
         let earned = pacing::earn_by_copy(plane, &mut on.ftl);

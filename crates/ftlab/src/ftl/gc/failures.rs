@@ -3,8 +3,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::Skills;
-use crate::ftl::gc::{Collector, Purpose, VictimPolicy, VictimView, Wanted, collection, kept};
-use crate::ftl::streams::StreamsPolicy;
+use crate::ftl::gc::{Collector, Purpose, Wanted, collection, kept};
 use crate::ftl::wear::{dies, failing, life};
 use crate::ftl::{BlockState, FlashContents, Ftl, Kernel, lost, map_pages, slc};
 use crate::scheduler::{Command, CommandId, Kind, Note, Probe};
@@ -23,6 +22,7 @@ pub(in crate::ftl) fn want_failed(ftl: &mut Ftl) {
 fn end_stranded(plane: PlaneId, ftl: &mut Ftl) {
     let Some(run) = ftl.space.planes[plane.at()].collection.take() else { return };
     let victim = run.victim();
+    collection::tell_streams(&run, false, ftl);
     if run.purpose().frees_block() {
         ftl.blocks.set_state(victim, BlockState::Closed);
         match ftl.blocks.is_slc(victim) {

@@ -52,6 +52,8 @@ pub struct Collection {
     pub(super) next_unit: u32,
     /// Flash pages being copied.
     pub(super) in_flight: u32,
+    /// Pages that it has moved, where the streams policy hears of it.
+    pub(super) moved: u32,
     /// Whether there was no room for a copy, so no more are begun.
     pub(super) stranded: bool,
     /// Whether nothing is left to copy, and the erase is in flight.

@@ -303,6 +303,9 @@ impl<P, C: FlashContents> Bench<'_, P, C> {
         counts.gc_pages += u64::from(units);
         counts.gc_stale += u64::from(units - moved);
         counts.by_purpose[purpose as usize].pages += u64::from(units);
+        if let Some(run) = &mut self.ftl.space.planes[plane.at()].collection {
+            run.moved += moved;
+        }
         self.ftl.programmed::<{ ALL }>(to, units);
         let origin = purpose.origin();
         self.give_to_die(Work::Copy(plane), (kind, origin), to, mode, units);

@@ -5,11 +5,10 @@
 //! Source: Kang et al., "The Multi-streamed Solid-State Drive", HotStorage 2014; NVMe base
 //! specification, directives of type Streams.
 
-use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
+use super::{CopyOptions, StreamCounts, StreamsFacts, StreamsPolicy};
 use crate::image::keeps_nothing;
 use crate::options::declare::options;
 use crate::policy::{Parts, Policy};
-use crate::units::Lpn;
 
 /// Streams as numbered by the host.
 #[derive(Clone, Debug)]
@@ -42,6 +41,10 @@ impl Policy for ByHostStream {
 }
 
 impl StreamsFacts for ByHostStream {
+    fn host_streams_option(_options: &Self::Options) -> Option<&'static str> {
+        Some("ftl.streams.host_streams")
+    }
+
     fn counts(options: &Self::Options) -> StreamCounts {
         StreamCounts::new(options.host_streams as u8, options.copies.copy_streams as u8)
     }
@@ -70,15 +73,7 @@ impl StreamsPolicy for ByHostStream {
         (host_stream % u32::from(self.counts.host)) as u8
     }
 
-    #[inline]
-    fn host_stream(&self, _page: Lpn, tag: u8) -> WriteStream {
-        WriteStream::new(tag)
-    }
-
     fn goes_by_tag(&self) -> bool {
         true
     }
-
-    #[inline]
-    fn wrote(&mut self, _page: Lpn) {}
 }

@@ -38,6 +38,7 @@ pub use single::Single;
 pub use warcip::{Warcip, WarcipOptions};
 pub use zoned::{ZonedStreams, ZonedStreamsOptions};
 
+use self::fdp::EventLog;
 use super::Blocks;
 use crate::engine::DeathClasses;
 use crate::options::declare::options;
@@ -93,6 +94,15 @@ pub enum ClosedBy {
     Host,
     /// The FTL, for reasons of its own.
     Device,
+}
+
+/// What the collection of a block did, in mapping units.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Emptied {
+    /// Pages that it moved.
+    pub moved: u32,
+    /// Units that were erased.
+    pub erased: u32,
 }
 
 impl StreamCounts {
@@ -189,6 +199,11 @@ contract! {
             false
         }
 
+        /// The option that says how many streams the host has, if there is one.
+        fn host_streams_option(_options: &Self::Options) -> Option<&'static str> {
+            None
+        }
+
         /// Returns the number of bytes that the policy stores for each logical page.
         fn bytes_per_page(_options: &Self::Options) -> u64 {
             0
@@ -212,7 +227,9 @@ contract! {
 
         /// Returns the stream for a page that the host writes, by the present state.
         #[must_use]
-        fn host_stream(&self, page: Lpn, tag: u8) -> WriteStream;
+        fn host_stream(&self, _page: Lpn, tag: u8) -> WriteStream {
+            WriteStream::new(tag)
+        }
 
         /// Whether the tag alone determines the stream of a host page, and writes need not be
         /// recorded.
@@ -222,7 +239,8 @@ contract! {
         }
 
         /// Records that host data of a page was placed and will be programmed.
-        fn wrote(&mut self, page: Lpn);
+        #[inline]
+        fn wrote(&mut self, _page: Lpn) {}
 
         /// Returns the stream for the copy of a page in a block of stream `source`.
         #[must_use]
@@ -257,6 +275,9 @@ contract! {
             false
         }
 
+        /// The writes of each host stream carry this placement identifier from now on, those of further streams none.
+        fn identify_streams(&mut self, _identifiers: &[u8]) {}
+
         /// Records that the turn of a write of the host has come.
         fn takes_request(&mut self, _host_stream: u32, _sectors: u32) {}
 
@@ -272,8 +293,21 @@ contract! {
             None
         }
 
-        /// Records that collection moves pages out of a block of a stream.
+        /// Records that the collection of a block of a stream begins, which has so many valid pages.
         fn moves(&mut self, _stream: WriteStream, _pages: u32) {}
+
+        /// Records that the collection of a block of a stream has ended.
+        fn emptied(&mut self, _stream: WriteStream, _by: Emptied) {}
+
+        /// The log of events, if it keeps one. It outlives power cuts.
+        fn log(&self) -> Option<&EventLog> {
+            None
+        }
+
+        /// The same, to write to.
+        fn log_mut(&mut self) -> Option<&mut EventLog> {
+            None
+        }
 
         /// Records that an open block of a stream is closed, although it lacks pages.
         fn closed_early(&mut self, _stream: WriteStream, _unwritten: u32, _by: ClosedBy) {}

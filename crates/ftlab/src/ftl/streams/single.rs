@@ -52,7 +52,4 @@ impl StreamsPolicy for Single {
     fn goes_by_tag(&self) -> bool {
         true
     }
-
-    #[inline]
-    fn wrote(&mut self, _page: Lpn) {}
 }

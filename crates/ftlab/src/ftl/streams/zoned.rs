@@ -110,6 +110,10 @@ impl Policy for ZonedStreams {
 }
 
 impl StreamsFacts for ZonedStreams {
+    fn host_streams_option(_options: &Self::Options) -> Option<&'static str> {
+        Some("ftl.streams.zone_streams")
+    }
+
     fn counts(options: &Self::Options) -> StreamCounts {
         counts(options.zone_streams as u8)
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::skills;
 use crate::engine::skills::Skills;
-use crate::ftl::streams::WriteStream;
+use crate::ftl::streams::{ClosedBy, StreamsPolicy, WriteStream};
 use crate::ftl::wear::life::{EndReason, Failing};
 use crate::ftl::wear::{dies, refresh};
 use crate::ftl::{
@@ -92,6 +92,10 @@ pub(in crate::ftl) fn begin_to_fail(block: BlockId, ftl: &mut Ftl) {
     let taken = open.map(|(_, taken)| taken).or(sealed).unwrap_or(whole);
     life.failing.push(Failing { block, taken });
     ftl.blocks.set_state(block, BlockState::Failing);
+    if let Some((stream, taken)) = open {
+        let unwritten = ftl.blocks.units_in(stream) - taken;
+        ftl.policies.streams.closed_early(stream, unwritten, ClosedBy::Device);
+    }
     // A superblock goes on without the block that failed.
     if ftl.features.superblock.is_none() {
         life.lose(block, &ftl.geometry);

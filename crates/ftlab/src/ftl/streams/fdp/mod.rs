@@ -7,18 +7,16 @@
 //! Data of initially isolated handles may meet when it is copied; that of persistently isolated handles stays apart.
 //!
 //! Source: NVM Express TP4146a (Flexible Data Placement), now NVMe base specification 2.1, section 8.1.10. Departures: one reclaim
-//! group and one endurance group; a unit has no time limit; events carry no time, and those of the host and of the device share a log.
+//! group and one endurance group; a unit has no time limit.
 
 mod events;
 
-pub use events::{PlacementCounts, PlacementEvent};
+pub use events::{EventLog, LifeCounts, LoggedEvent, PlacementCounts, PlacementEvent};
 
-use self::events::EventLog;
-use super::{ClosedBy, Isolates, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
+use super::{ClosedBy, Emptied, Isolates, StreamCounts, StreamsFacts, StreamsPolicy, WriteStream};
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
-use crate::units::Lpn;
 
 /// The largest number of handles: each may need a stream for its copies.
 pub const MOST_HANDLES: usize = 8;
@@ -50,7 +48,7 @@ choices! {
 pub struct Fdp {
     streams: StreamCounts,
     isolation: Isolation,
-    /// By host stream: the placement identifier of its writes, if it is not the number of the stream.
+    /// By host stream: the placement identifier of its writes, if it is not the number of the stream. Images don't keep it.
     identifiers: Option<Vec<u8>>,
     log: EventLog,
 }
@@ -82,6 +80,10 @@ impl StreamsFacts for Fdp {
             Isolation::Persistently => 0,
         };
         StreamCounts::new(options.handles as u8, copies)
+    }
+
+    fn host_streams_option(_options: &Self::Options) -> Option<&'static str> {
+        Some("ftl.streams.handles")
     }
 
     fn closes_early(_options: &Self::Options) -> bool {
@@ -121,14 +123,20 @@ impl Fdp {
         &self.log.counts
     }
 
-    /// The latest events, the oldest first.
-    pub fn events(&self) -> impl Iterator<Item = PlacementEvent> {
-        self.log.events()
+    /// What is counted as long as the drive exists.
+    #[must_use]
+    pub fn life_counts(&self) -> &LifeCounts {
+        &self.log.life
     }
 
-    /// The writes of each host stream carry this placement identifier from now on, those of further streams none. Images don't keep it.
-    pub(in crate::ftl) fn identify_streams(&mut self, identifiers: &[u8]) {
-        self.identifiers = Some(identifiers.to_vec());
+    /// The latest events that the host caused, the oldest first.
+    pub fn host_events(&self) -> impl Iterator<Item = LoggedEvent> {
+        self.log.events(true)
+    }
+
+    /// The latest events that the controller caused, the oldest first.
+    pub fn controller_events(&self) -> impl Iterator<Item = LoggedEvent> {
+        self.log.events(false)
     }
 
     /// The handle for the writes of a host stream, and whether their placement identifier is a known one.
@@ -155,25 +163,22 @@ impl StreamsPolicy for Fdp {
         self.handle(host_stream).0
     }
 
-    #[inline]
-    fn host_stream(&self, _page: Lpn, tag: u8) -> WriteStream {
-        WriteStream::new(tag)
-    }
-
     fn goes_by_tag(&self) -> bool {
         true
     }
-
-    #[inline]
-    fn wrote(&mut self, _page: Lpn) {}
 
     fn hears_of_requests(&self) -> bool {
         true
     }
 
+    fn identify_streams(&mut self, identifiers: &[u8]) {
+        self.identifiers = Some(identifiers.to_vec());
+    }
+
     fn takes_request(&mut self, host_stream: u32, sectors: u32) {
         let (handle, is_known) = self.handle(host_stream);
         self.log.counts.sectors[usize::from(handle)] += u64::from(sectors);
+        self.log.life.host_sectors += u64::from(sectors);
         if !is_known {
             self.log.note(PlacementEvent::UnknownIdentifier { stream: host_stream });
         }
@@ -192,16 +197,29 @@ impl StreamsPolicy for Fdp {
         }
     }
 
-    fn moves(&mut self, stream: WriteStream, pages: u32) {
-        if pages > 0 {
+    fn emptied(&mut self, stream: WriteStream, by: Emptied) {
+        self.log.life.erased += u64::from(by.erased);
+        if stream.is_of_policy() && by.moved > 0 {
+            let (handle, pages) = (self.isolated(stream), by.moved);
             self.log.counts.moved_pages += u64::from(pages);
-            self.log.note(PlacementEvent::Reallocated { handle: self.isolated(stream), pages });
+            self.log.note(PlacementEvent::Reallocated { handle, pages });
         }
     }
 
+    fn log(&self) -> Option<&EventLog> {
+        Some(&self.log)
+    }
+
+    fn log_mut(&mut self) -> Option<&mut EventLog> {
+        Some(&mut self.log)
+    }
+
     fn closed_early(&mut self, stream: WriteStream, unwritten: u32, by: ClosedBy) {
-        // A unit of copies belongs to no handle of initially isolated data: the host does not know it.
-        let Some(handle) = self.isolated(stream) else { return };
+        // No handle refers to a unit of copies.
+        let handle = stream.at() as u8;
+        if handle >= self.streams.host {
+            return;
+        }
         self.log.note(match by {
             ClosedBy::Host => PlacementEvent::NotFullyWritten { handle, pages: unwritten },
             ClosedBy::Device => PlacementEvent::ImplicitlyModified { handle, pages: unwritten },
@@ -212,6 +230,7 @@ impl StreamsPolicy for Fdp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::Lpn;
 
     fn fdp(handles: u32, isolation: Isolation) -> Fdp {
         Fdp::new(&FdpOptions { handles, isolation })
@@ -247,6 +266,6 @@ mod tests {
         );
         assert_eq!(policy.placement_counts().sectors[..2], [16, 8]);
         let unknown = [2, 300].map(|stream| PlacementEvent::UnknownIdentifier { stream });
-        assert_eq!(policy.events().collect::<Vec<_>>(), unknown);
+        assert!(policy.host_events().map(|logged| logged.event).eq(unknown));
     }
 }
