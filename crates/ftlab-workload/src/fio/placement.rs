@@ -31,12 +31,12 @@ pub(super) enum Select {
     RoundRobin,
     Random,
     /// By the place in the file.
-    Scheme(Vec<Span>),
+    Scheme(Vec<IdentifierSpan>),
 }
 
 /// The identifier of a range of a file, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Span {
+pub(super) struct IdentifierSpan {
     start: u64,
     end: u64,
     identifier: u8,
@@ -44,7 +44,7 @@ pub(super) struct Span {
 
 impl Hints {
     /// The lines of its scheme, if it has one.
-    pub fn scheme(&self) -> Option<&[Span]> {
+    pub fn scheme(&self) -> Option<&[IdentifierSpan]> {
         match &self.select {
             Select::Scheme(spans) => Some(spans),
             Select::RoundRobin | Select::Random => None,
@@ -92,7 +92,7 @@ pub(super) fn identifiers(text: &str, base: NumberBase) -> Result<Vec<u8>, Bad> 
 }
 
 /// Parses a scheme: lines of start, end and identifier.
-pub(super) fn scheme(text: &str) -> Result<Vec<Span>, Bad> {
+pub(super) fn scheme(text: &str) -> Result<Vec<IdentifierSpan>, Bad> {
     let mut spans = Vec::new();
     for (at, line) in (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty()) {
         let mut parts = line.split(',').map(str::trim);
@@ -109,7 +109,7 @@ pub(super) fn scheme(text: &str) -> Result<Vec<Span>, Bad> {
             let message = format!("a scheme of more than {MAX_SCHEME} lines; fio applies no more");
             return bad(message, "join ranges");
         }
-        spans.push(Span { start, end, identifier });
+        spans.push(IdentifierSpan { start, end, identifier });
     }
     Ok(spans)
 }
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn a_scheme_is_three_numbers_a_line() {
         let spans = scheme("0,4096,2\n\n 4096, 8192, 1\n").expect("readable");
-        assert_eq!(spans[1], Span { start: 4096, end: 8192, identifier: 1 });
+        assert_eq!(spans[1], IdentifierSpan { start: 4096, end: 8192, identifier: 1 });
         for text in ["0,1", "0,1,2,3", "0,1,256", "a,1,0", &"0,1,2\n".repeat(MAX_SCHEME + 1)] {
             assert!(scheme(text).is_err(), "{text}");
         }

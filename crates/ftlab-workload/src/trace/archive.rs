@@ -57,7 +57,7 @@ pub(crate) enum ArchiveBytes {
 }
 
 /// What the thread sends.
-enum Piece {
+enum ArchivePiece {
     /// The next file begins.
     Begins(String),
     Content(Vec<u8>),
@@ -66,11 +66,11 @@ enum Piece {
 
 /// The files of an archive.
 pub(crate) struct Archive {
-    pieces: Arc<Mutex<Pieces>>,
+    pieces: Arc<Mutex<ArchivePieces>>,
 }
 
-struct Pieces {
-    from: Receiver<Piece>,
+struct ArchivePieces {
+    from: Receiver<ArchivePiece>,
     /// The name of a file that has begun and was not handed out yet.
     next: Option<String>,
     failed: Option<io::Error>,
@@ -101,10 +101,10 @@ impl Archive {
             };
             if let Err(error) = done {
                 // If nobody listens, nobody misses the error.
-                let _ = to.send(Piece::Failed(error));
+                let _ = to.send(ArchivePiece::Failed(error));
             }
         });
-        Archive { pieces: Arc::new(Mutex::new(Pieces { from, next: None, failed: None })) }
+        Archive { pieces: Arc::new(Mutex::new(ArchivePieces { from, next: None, failed: None })) }
     }
 
     /// Goes on to the next file: its name and its bytes. What is left of the one before is passed over.
@@ -125,23 +125,23 @@ impl Archive {
     }
 }
 
-fn lock(pieces: &Arc<Mutex<Pieces>>) -> std::sync::MutexGuard<'_, Pieces> {
+fn lock(pieces: &Arc<Mutex<ArchivePieces>>) -> std::sync::MutexGuard<'_, ArchivePieces> {
     pieces.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Pieces {
+impl ArchivePieces {
     /// The next block of the present file; none at its end.
     fn receive(&mut self) -> io::Result<Option<Vec<u8>>> {
         if self.next.is_some() {
             return Ok(None);
         }
         match self.from.recv() {
-            Ok(Piece::Content(block)) => Ok(Some(block)),
-            Ok(Piece::Begins(name)) => {
+            Ok(ArchivePiece::Content(block)) => Ok(Some(block)),
+            Ok(ArchivePiece::Begins(name)) => {
                 self.next = Some(name);
                 Ok(None)
             }
-            Ok(Piece::Failed(error)) => {
+            Ok(ArchivePiece::Failed(error)) => {
                 self.failed = Some(io::Error::new(error.kind(), error.to_string()));
                 Err(error)
             }
@@ -156,7 +156,7 @@ impl Pieces {
 
 /// The bytes of one file.
 struct ArchivedFile {
-    pieces: Arc<Mutex<Pieces>>,
+    pieces: Arc<Mutex<ArchivePieces>>,
     block: Vec<u8>,
     at: usize,
 }
@@ -189,8 +189,8 @@ pub(crate) fn is_beside(name: &str) -> bool {
 }
 
 /// Sends a file's bytes. Returns false if nobody listens.
-fn send_file(name: String, from: &mut dyn Read, to: &SyncSender<Piece>) -> io::Result<bool> {
-    if to.send(Piece::Begins(name)).is_err() {
+fn send_file(name: String, from: &mut dyn Read, to: &SyncSender<ArchivePiece>) -> io::Result<bool> {
+    if to.send(ArchivePiece::Begins(name)).is_err() {
         return Ok(false);
     }
     loop {
@@ -199,13 +199,13 @@ fn send_file(name: String, from: &mut dyn Read, to: &SyncSender<Piece>) -> io::R
         if block.is_empty() {
             return Ok(true);
         }
-        if to.send(Piece::Content(block)).is_err() {
+        if to.send(ArchivePiece::Content(block)).is_err() {
             return Ok(false);
         }
     }
 }
 
-fn send_tar(from: impl Read, to: &SyncSender<Piece>) -> io::Result<()> {
+fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
     for entry in tar::Archive::new(from).entries()? {
         let mut entry = entry?;
         if !entry.header().entry_type().is_file() {
@@ -220,7 +220,7 @@ fn send_tar(from: impl Read, to: &SyncSender<Piece>) -> io::Result<()> {
 }
 
 /// Files of a zip archive can be read in any order: by their names, with numbers by their values.
-fn send_zip(from: impl Read + Seek, to: &SyncSender<Piece>) -> io::Result<()> {
+fn send_zip(from: impl Read + Seek, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
     let mut archive = zip::ZipArchive::new(from).map_err(io::Error::other)?;
     let mut names = Vec::new();
     for index in 0..archive.len() {
@@ -239,7 +239,7 @@ fn send_zip(from: impl Read + Seek, to: &SyncSender<Piece>) -> io::Result<()> {
     Ok(())
 }
 
-fn send_seven_zip(from: impl Read + Seek, to: &SyncSender<Piece>) -> io::Result<()> {
+fn send_seven_zip(from: impl Read + Seek, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
     let limit = (DECODER_MEMORY >> 10) as usize;
     let mut archive = ArchiveReader::new_with_memory_limit(from, Password::empty(), limit)
         .map_err(io::Error::other)?;

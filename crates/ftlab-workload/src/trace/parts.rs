@@ -35,7 +35,7 @@ enum Supply {
 }
 
 /// A file that is being read.
-struct Part {
+struct OpenPart {
     trace: Trace,
     /// Which of the files it is.
     number: u32,
@@ -48,7 +48,7 @@ pub(crate) struct PartsSource {
     supply: Supply,
     options: Options,
     format: &'static Format,
-    active: Vec<Part>,
+    active: Vec<OpenPart>,
     opened: u32,
     /// Whether each file has streams of its own: their numbers here by file and number there.
     streams: Option<BTreeMap<(u32, u32), u32>>,
@@ -175,7 +175,7 @@ impl PartsSource {
         if self.active.len() >= MOST_AT_ONCE {
             return Err(too_many(trace.name()));
         }
-        let mut part = Part { trace, number: self.opened, batch: Vec::new(), at: 0 };
+        let mut part = OpenPart { trace, number: self.opened, batch: Vec::new(), at: 0 };
         self.opened += 1;
         part.trace.next_batch(&mut part.batch)?;
         self.active.push(part);
@@ -185,7 +185,7 @@ impl PartsSource {
     /// Opens all files that begin before the next request.
     fn open_due(&mut self) -> Result<(), TraceError> {
         loop {
-            let next = self.active.iter().map(Part::time).min();
+            let next = self.active.iter().map(OpenPart::time).min();
             let is_due = match (&self.supply, next) {
                 (_, None) => true,
                 (Supply::Files(files), Some(next)) => {
@@ -244,7 +244,7 @@ impl PartsSource {
     }
 }
 
-impl Part {
+impl OpenPart {
     /// The time of its next request, by the clock of the files.
     fn time(&self) -> SimTime {
         SimTime(self.batch[self.at].at.0 + self.trace.origin().0)

@@ -65,7 +65,7 @@ fn what_a_job_cannot_do_is_an_error() {
         ("dataplacement=zones", "fdp"),
         ("zone_append=1", "not an option of fio"),
     ] {
-        let said = identifiers(&format!("[a];{options}"), 4).err().expect(options);
+        let said = identifiers(&format!("[a];{options}"), 4).expect_err(options);
         assert!(said.contains(says), "{options}: {said}");
     }
 }

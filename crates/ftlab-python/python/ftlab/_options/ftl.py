@@ -76,6 +76,11 @@ class FtlSection(TypedDict, total=False):
     counters. Default: 4096. From 16 to 1073741824. (ftl.streams.counters)
     """
 
+    death_classes: int | str | None
+    """Number of classes. Each has an open block for host writes and one for copies. In classes. Default: 6. From
+    2 to 8. (ftl.streams.death_classes)
+    """
+
     decay_writes: int | str | None
     """Number of page writes after which all counters are halved. In page writes. Default: 5117. From 16 to
     4294967295. (ftl.streams.decay_writes)
@@ -367,7 +372,7 @@ class FtlSection(TypedDict, total=False):
     """Free blocks of a plane at which collection stops. In blocks. Default: 3. From 2 to 100000. (ftl.gc.stop)
     """
 
-    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "dac", "multi-log", "sfs", "warcip", "midas", "zoned", "fdp"] | Policy | StreamsPolicy | None
+    streams: Literal["single", "by-host-stream", "multi-hash", "multi-bloom", "sepbit", "dac", "multi-log", "sfs", "warcip", "midas", "zoned", "fdp", "future"] | Policy | StreamsPolicy | None
     """Decides which pages share blocks. Default: single. (ftl.streams.policy)"""
 
     superblock_policy: Literal["none", "all", "groups"] | None

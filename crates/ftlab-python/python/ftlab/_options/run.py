@@ -46,6 +46,12 @@ class ReadingOptions(TraceOptions, total=False):
     size_unit: Literal["byte", "sector", "4k"] | None
     """The unit of sizes."""
 
+    columns: str | None
+    """Of a table, which column is what: "time=ts:us,op=3,offset=lba:512,size=4KiB"."""
+
+    op: str | None
+    """What the words of operations in a table mean: "0=read,1=write"."""
+
     invert_ops: bool | None
     """Swap reads and writes."""
 

@@ -102,7 +102,8 @@ class CostAgeTimes(Policy):
 
 
 class TwoRegion(Policy):
-    """First in, first out, but blocks that are too full are passed over (2R-FIFO) [Kang et al., PVLDB 2020]."""
+    """First in, first out, but blocks that are too full are passed over (2R-FIFO) [Kang et al., PVLDB 2020].
+    """
 
     def __init__(
         self,

@@ -242,7 +242,7 @@ impl Draft {
         if problems.len() == before
             && let Err(problem) = draft.read_scheme(section, around)
         {
-            problems.push(problem);
+            problems.push(*problem);
         }
         (problems.len() == before).then_some(draft)
     }
@@ -252,7 +252,7 @@ impl Draft {
         &mut self,
         section: &Section,
         around: &mut dyn Surroundings,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), Box<Problem>> {
         let Select::Scheme(spans) = &mut self.hints.select else { return Ok(()) };
         let named = |name: &str| {
             section
@@ -262,13 +262,22 @@ impl Draft {
         };
         let Some(entry) = named("dp_scheme") else {
             let entry = named("fdp_pli_select").expect("it chose the scheme");
-            return Err(problem(entry, "there is no scheme to go by", "give dp_scheme=FILE"));
+            return Err(Box::new(problem(
+                entry,
+                "there is no scheme to go by",
+                "give dp_scheme=FILE",
+            )));
         };
         let name = entry.value.as_deref().unwrap_or_default();
         let text = around.file(name).map_err(|error| {
-            problem(entry, &format!("{}: {error}", clip(name)), "name a file that can be read")
+            Box::new(problem(
+                entry,
+                &format!("{}: {error}", clip(name)),
+                "name a file that can be read",
+            ))
         })?;
-        *spans = scheme(&text).map_err(|(message, remedy)| problem(entry, &message, &remedy))?;
+        *spans = scheme(&text)
+            .map_err(|(message, remedy)| Box::new(problem(entry, &message, &remedy)))?;
         Ok(())
     }
 

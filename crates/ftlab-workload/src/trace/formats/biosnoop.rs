@@ -16,7 +16,7 @@ use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::block_events::Operation;
+use super::block_events::BlockOperation;
 use super::names::Names;
 
 pub(crate) static FORMAT: Format = Format {
@@ -66,7 +66,7 @@ fn operation(line: &[u8], columns: &[Range<usize>]) -> Option<usize> {
     let fits = |at: &usize| {
         let rwbs = &line[columns[*at].clone()];
         let after = &columns[at + 1..];
-        Operation::of_rwbs(rwbs).is_some()
+        BlockOperation::of_rwbs(rwbs).is_some()
             && AFTER.contains(&after.len())
             && after.iter().all(is_number)
     };
@@ -96,8 +96,8 @@ impl LineFormat for Biosnoop {
             .map_err(|bad| Bad { field: latency, ..bad })?;
         let at = SimTime((ended.0.saturating_add(LEAD)).saturating_sub(latency.0));
         let stream = self.disks.number(&line[columns[place - 1].clone()]);
-        let Some(Operation { op: Some(op), fua, .. }) =
-            Operation::of_rwbs(&line[columns[place].clone()])
+        let Some(BlockOperation { op: Some(op), fua, .. }) =
+            BlockOperation::of_rwbs(&line[columns[place].clone()])
         else {
             return Ok(None);
         };

@@ -12,7 +12,7 @@ use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, MINOR_BITS, Operation, stream_of_text};
+use super::block_events::{BlockEvents, BlockOperation, MINOR_BITS, stream_of_text};
 use super::{ZONES, put, put_seconds};
 
 pub(crate) static FORMAT: Format = Format {
@@ -85,7 +85,7 @@ impl Blkparse {
         fields: &mut Fields<'_, BLANKS>,
         event: &Event<'_>,
     ) -> Result<Option<Record>, Bad> {
-        let operation = Operation::of_rwbs(fields.text())
+        let operation = BlockOperation::of_rwbs(fields.text())
             .ok_or_else(|| fields.bad("an operation (RWBS)", "R, W, D, F or N, and modifiers"))?;
         let flush = || Record::flush(event.time, event.device);
         let Some(op) = operation.op else { return Ok(None) };

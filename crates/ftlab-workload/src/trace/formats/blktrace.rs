@@ -12,8 +12,8 @@ use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, Operation, stream_of};
-use super::bytes::Order;
+use super::block_events::{BlockEvents, BlockOperation, stream_of};
+use super::bytes::ByteOrder;
 
 pub(crate) static FORMAT: Format = Format {
     name: "blktrace",
@@ -64,9 +64,9 @@ fn called(event: BlkEvent) -> &'static str {
 }
 
 /// The byte order in which a file begins with the magic number.
-fn order(start: &[u8]) -> Option<Order> {
-    let orders = [Order::Little, Order::Big];
-    let fits = |order: &Order| order.u32(start, 0) & !0xff == MAGIC;
+fn order(start: &[u8]) -> Option<ByteOrder> {
+    let orders = [ByteOrder::Little, ByteOrder::Big];
+    let fits = |order: &ByteOrder| order.u32(start, 0) & !0xff == MAGIC;
     orders.into_iter().filter(|_| start.len() >= 4).find(fits)
 }
 
@@ -75,7 +75,7 @@ fn begins(start: &[u8]) -> bool {
 }
 
 struct Blktrace {
-    order: Order,
+    order: ByteOrder,
     events: BlockEvents,
 }
 
@@ -162,7 +162,7 @@ impl Blktrace {
         let Some(op) = op else { return Ok(None) };
         // The kernel's internal form of a device number: twelve bits and twenty.
         let stream = stream_of(device >> 20, device & ((1 << 20) - 1)).unwrap_or(device);
-        self.events.note(stream, Operation { op: Some(op), flush, fua });
+        self.events.note(stream, BlockOperation { op: Some(op), flush, fua });
         let at = SimTime(order.u64(head, 8));
         Ok(Some(match op {
             Op::Flush => Record::flush(at, stream),

@@ -30,7 +30,7 @@ pub(super) struct BlockEvents {
 
 /// What RWBS says of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Operation {
+pub(super) struct BlockOperation {
     /// None for an event without a request.
     pub op: Option<Op>,
     /// Whether a flush comes first.
@@ -66,7 +66,7 @@ impl BlockEvents {
     }
 
     /// Notes a request to a device.
-    pub fn note(&mut self, device: u32, operation: Operation) {
+    pub fn note(&mut self, device: u32, operation: BlockOperation) {
         if !self.devices.contains(&device) && self.devices.len() < usize::from(u8::MAX) {
             self.devices.push(device);
         }
@@ -147,9 +147,9 @@ impl BlockEvents {
     }
 }
 
-impl Operation {
+impl BlockOperation {
     /// What RWBS means: an F before the operation is a flush, one behind it force unit access. None if it is not RWBS.
-    pub fn of_rwbs(rwbs: &[u8]) -> Option<Operation> {
+    pub fn of_rwbs(rwbs: &[u8]) -> Option<BlockOperation> {
         let (flush, kind) = match rwbs {
             [b'F', rest @ ..] => (true, rest.first()),
             _ => (false, rwbs.first()),
@@ -164,7 +164,7 @@ impl Operation {
         };
         let after = rwbs.iter().skip(1 + usize::from(flush));
         let fua = op == Some(Op::Write) && after.into_iter().any(|&letter| letter == b'F');
-        Some(Operation { op, flush, fua })
+        Some(BlockOperation { op, flush, fua })
     }
 }
 

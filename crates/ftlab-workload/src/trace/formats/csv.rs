@@ -38,25 +38,25 @@ const UNITS: Units = Units { time: TimeUnit::S, address: SpaceUnit::Byte, size: 
 
 /// Where a part of a request comes from.
 #[derive(Clone, Debug)]
-enum Origin<T> {
+enum FieldOrigin<T> {
     Column { index: usize, unit: u64 },
     Constant(T),
 }
 
 /// The parts of a request in a table whose head is known.
 #[derive(Clone, Debug)]
-struct Layout {
-    time: Option<Origin<u64>>,
-    op: Origin<Op>,
-    offset: Origin<u64>,
-    size: Origin<u64>,
-    stream: Option<Origin<u32>>,
+struct TableLayout {
+    time: Option<FieldOrigin<u64>>,
+    op: FieldOrigin<Op>,
+    offset: FieldOrigin<u64>,
+    size: FieldOrigin<u64>,
+    stream: Option<FieldOrigin<u32>>,
 }
 
 /// A reader of a table.
 pub(crate) struct Csv {
     splitter: Splitter,
-    layout: Result<Layout, Bad>,
+    layout: Result<TableLayout, Bad>,
     /// The line with the names of the columns, until it has come.
     head: Option<Vec<u8>>,
     words: OpWords,
@@ -117,10 +117,10 @@ impl Csv {
     }
 
     /// A whole number of a column, in its unit.
-    fn number(&self, line: &[u8], from: &Origin<u64>, what: &str) -> Result<u64, Bad> {
+    fn number(&self, line: &[u8], from: &FieldOrigin<u64>, what: &str) -> Result<u64, Bad> {
         match *from {
-            Origin::Constant(value) => Ok(value),
-            Origin::Column { index, unit } => {
+            FieldOrigin::Constant(value) => Ok(value),
+            FieldOrigin::Column { index, unit } => {
                 let number = self.splitter.field(index).and_then(whole_number);
                 let scaled = number.and_then(|number| number.checked_mul(unit));
                 scaled.ok_or_else(|| self.bad(line, index, what, "a whole number"))
@@ -128,10 +128,10 @@ impl Csv {
         }
     }
 
-    fn op(&self, line: &[u8], from: &Origin<Op>) -> Result<Op, Bad> {
+    fn op(&self, line: &[u8], from: &FieldOrigin<Op>) -> Result<Op, Bad> {
         match *from {
-            Origin::Constant(op) => Ok(op),
-            Origin::Column { index, .. } => {
+            FieldOrigin::Constant(op) => Ok(op),
+            FieldOrigin::Column { index, .. } => {
                 let word = self.splitter.field(index).unwrap_or_default();
                 self.words.meaning(word).ok_or_else(|| Bad {
                     remedy: Some(
@@ -147,42 +147,42 @@ impl Csv {
 }
 
 /// Whether a line that was split has a number where this comes from.
-fn reads(splitter: &Splitter, from: &Origin<u64>) -> bool {
+fn reads(splitter: &Splitter, from: &FieldOrigin<u64>) -> bool {
     match *from {
-        Origin::Constant(_) => false,
-        Origin::Column { index, .. } => splitter.field(index).and_then(whole_number).is_some(),
+        FieldOrigin::Constant(_) => false,
+        FieldOrigin::Column { index, .. } => splitter.field(index).and_then(whole_number).is_some(),
     }
 }
 
 /// Finds the columns of a plan by the fields of the first line.
-fn layout(plan: &ColumnPlan, names: &[String]) -> Result<Layout, String> {
+fn layout(plan: &ColumnPlan, names: &[String]) -> Result<TableLayout, String> {
     let of = |part| plan.of(part);
     let needed = |part: RequestPart| of(part).ok_or_else(|| format!("{} is missing", part.name()));
-    let number = |part| -> Result<Origin<u64>, String> {
+    let number = |part| -> Result<FieldOrigin<u64>, String> {
         let given = needed(part)?;
-        let constant = amount(&given.text).map(Origin::Constant);
+        let constant = amount(&given.text).map(FieldOrigin::Constant);
         constant.map_or_else(|| column(given, names), Ok)
     };
     let op = needed(RequestPart::Op)?;
     let op = column(op, names)
-        .or_else(|problem| op_named(&op.text).map(Origin::Constant).ok_or(problem))?;
+        .or_else(|problem| op_named(&op.text).map(FieldOrigin::Constant).ok_or(problem))?;
     let time = of(RequestPart::Time).map(|given| column(given, names)).transpose()?;
     let stream = of(RequestPart::Stream).map(|given| column(given, names)).transpose()?;
     let offset = number(RequestPart::Offset)?;
-    Ok(Layout { time, op, offset, size: number(RequestPart::Size)?, stream })
+    Ok(TableLayout { time, op, offset, size: number(RequestPart::Size)?, stream })
 }
 
 /// The column of this name, or else of this number.
-fn column<T>(given: &Given, names: &[String]) -> Result<Origin<T>, String> {
+fn column<T>(given: &Given, names: &[String]) -> Result<FieldOrigin<T>, String> {
     let unit = given.unit;
     let named = names.iter().position(|name| *name == given.text);
     let same = |name: &String| name.eq_ignore_ascii_case(&given.text);
     if let Some(index) = named.or_else(|| names.iter().position(same)) {
-        return Ok(Origin::Column { index, unit });
+        return Ok(FieldOrigin::Column { index, unit });
     }
     let number = given.text.parse().ok().filter(|number| (1..=names.len()).contains(number));
     if let Some(index) = number.map(|number: usize| number - 1) {
-        return Ok(Origin::Column { index, unit });
+        return Ok(FieldOrigin::Column { index, unit });
     }
     let listed: Vec<String> =
         (1..).zip(names).take(LISTED).map(|(number, name)| format!("{number} {name}")).collect();
@@ -243,8 +243,8 @@ impl LineFormat for Csv {
         self.splitter.split(line);
         let layout = self.layout.as_ref().map_err(Clone::clone)?;
         let ns = match layout.time {
-            None | Some(Origin::Constant(_)) => 0,
-            Some(Origin::Column { index, unit }) => {
+            None | Some(FieldOrigin::Constant(_)) => 0,
+            Some(FieldOrigin::Column { index, unit }) => {
                 let field = self.splitter.field(index).unwrap_or_default();
                 let time = decimal_time(field, unit);
                 time.ok_or_else(|| self.bad(line, index, "a time", "a number within 584 years"))?
@@ -254,8 +254,8 @@ impl LineFormat for Csv {
         let offset = self.number(line, &layout.offset, "an address")?;
         let size = self.number(line, &layout.size, "a size")?;
         let stream = match layout.stream {
-            None | Some(Origin::Constant(_)) => 0,
-            Some(Origin::Column { index, .. }) => {
+            None | Some(FieldOrigin::Constant(_)) => 0,
+            Some(FieldOrigin::Column { index, .. }) => {
                 self.names.number(self.splitter.field(index).unwrap_or_default())
             }
         };

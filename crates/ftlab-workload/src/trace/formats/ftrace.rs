@@ -16,7 +16,7 @@ use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, Operation, stream_of_text};
+use super::block_events::{BlockEvents, BlockOperation, stream_of_text};
 
 pub(crate) static FORMAT: Format = Format {
     name: "ftrace",
@@ -152,7 +152,7 @@ impl Ftrace {
         let from = parts.rest.start;
         let device = stream_of_text(fields.text())
             .ok_or_else(|| shifted(fields.bad("a device", "major,minor, as in 8,0"), from))?;
-        let operation = Operation::of_rwbs(fields.text()).ok_or_else(|| {
+        let operation = BlockOperation::of_rwbs(fields.text()).ok_or_else(|| {
             let expected = "R, W, D, F or N, and modifiers";
             shifted(fields.bad("an operation (RWBS)", expected), from)
         })?;

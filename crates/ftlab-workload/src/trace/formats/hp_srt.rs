@@ -12,7 +12,7 @@ use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::Options;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::bytes::Order;
+use super::bytes::ByteOrder;
 
 pub(crate) static FORMAT: Format = Format {
     name: "hp-srt",
@@ -69,7 +69,7 @@ impl BinaryFormat for HpSrt {
         if ahead.len() < LEAST {
             return Ok(None);
         }
-        let number = |place: usize| Order::Big.u32(ahead, 4 * place);
+        let number = |place: usize| ByteOrder::Big.u32(ahead, 4 * place);
         let (length, id) = (number(0) as usize, number(1));
         let known = VERSIONS.contains(&(id >> 16)) && (LEAST..=LEAST + 16).contains(&length);
         if !known {

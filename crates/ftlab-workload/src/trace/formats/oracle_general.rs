@@ -10,7 +10,7 @@ use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::Options;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::bytes::Order;
+use super::bytes::ByteOrder;
 
 pub(crate) static FORMAT: Format = Format {
     name: "oracle-general",
@@ -43,7 +43,7 @@ impl BinaryFormat for OracleGeneral {
 
     fn record(&mut self, ahead: &[u8]) -> Result<Option<Taken>, Bad> {
         let Some(record) = ahead.get(..LENGTH) else { return Ok(None) };
-        let order = Order::Little;
+        let order = ByteOrder::Little;
         let seconds = u64::from(order.u32(record, 0));
         let (object, bytes) = (order.u64(record, 4), order.u32(record, 12));
         let extent = Extent::new(object, bytes.into(), &self.units).ok_or_else(no_address)?;

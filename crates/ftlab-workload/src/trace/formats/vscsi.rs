@@ -15,7 +15,7 @@ use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 use ftlab::units::SimTime;
 
-use super::bytes::Order;
+use super::bytes::ByteOrder;
 
 pub(crate) static FORMAT: Format = Format {
     name: "vscsi",
@@ -30,7 +30,7 @@ pub(crate) static FORMAT: Format = Format {
 };
 
 /// The places of the numbers in a record of one version.
-struct Layout {
+struct VscsiLayout {
     length: usize,
     version: usize,
     command: usize,
@@ -39,14 +39,14 @@ struct Layout {
     time: usize,
 }
 
-const LAYOUTS: [Layout; 2] = [
-    Layout { length: 32, version: 14, command: 12, bytes: 4, block: 16, time: 24 },
-    Layout { length: 40, version: 2, command: 0, bytes: 8, block: 16, time: 24 },
+const LAYOUTS: [VscsiLayout; 2] = [
+    VscsiLayout { length: 32, version: 14, command: 12, bytes: 4, block: 16, time: 24 },
+    VscsiLayout { length: 40, version: 2, command: 0, bytes: 8, block: 16, time: 24 },
 ];
 
 /// The version whose records a file begins with: the first three, as far as they are there, have its number.
-fn layout(start: &[u8]) -> Option<&'static Layout> {
-    let fits = |(at, layout): &(usize, &'static Layout)| {
+fn layout(start: &[u8]) -> Option<&'static VscsiLayout> {
+    let fits = |(at, layout): &(usize, &'static VscsiLayout)| {
         let mut records = start.chunks_exact(layout.length).take(3);
         let is_of = |record: &[u8]| version(record, layout) == at + 1;
         start.len() >= layout.length && records.all(is_of)
@@ -55,8 +55,8 @@ fn layout(start: &[u8]) -> Option<&'static Layout> {
 }
 
 /// The upper byte of a record's version.
-fn version(record: &[u8], layout: &Layout) -> usize {
-    usize::from(Order::Little.u16(record, layout.version) >> 8)
+fn version(record: &[u8], layout: &VscsiLayout) -> usize {
+    usize::from(ByteOrder::Little.u16(record, layout.version) >> 8)
 }
 
 fn begins(start: &[u8]) -> bool {
@@ -65,7 +65,7 @@ fn begins(start: &[u8]) -> bool {
 
 struct Vscsi {
     units: Units,
-    layout: &'static Layout,
+    layout: &'static VscsiLayout,
     widened: u64,
     others: u64,
 }
@@ -79,7 +79,7 @@ impl BinaryFormat for Vscsi {
     }
 
     fn record(&mut self, ahead: &[u8]) -> Result<Option<Taken>, Bad> {
-        let (layout, order) = (self.layout, Order::Little);
+        let (layout, order) = (self.layout, ByteOrder::Little);
         let Some(record) = ahead.get(..layout.length) else { return Ok(None) };
         if version(record, layout) != version_of(layout) {
             return Err(no_version());
@@ -112,7 +112,7 @@ impl BinaryFormat for Vscsi {
     }
 }
 
-fn version_of(layout: &Layout) -> usize {
+fn version_of(layout: &VscsiLayout) -> usize {
     if layout.length == LAYOUTS[0].length { 1 } else { 2 }
 }
 

@@ -26,14 +26,14 @@ const DEPTH: u64 = 70;
 
 /// The candidates of a plane.
 #[derive(Clone, Debug, Default)]
-struct Queue {
+struct RegionQueue {
     /// In the order in which they were filled.
     blocks: Vec<BlockId>,
     /// The number of blocks in front of the hand.
     passed: usize,
 }
 
-impl Queue {
+impl RegionQueue {
     /// Removes the block at a place.
     fn take(&mut self, place: usize) -> BlockId {
         self.passed -= usize::from(place < self.passed);
@@ -45,7 +45,7 @@ impl Queue {
 #[derive(Clone, Debug)]
 pub struct TwoRegion {
     /// By plane.
-    queues: Vec<Queue>,
+    queues: Vec<RegionQueue>,
     units_per_block: u32,
     most_valid: u32,
     blocks_per_plane: u32,
@@ -81,7 +81,7 @@ impl TwoRegion {
     #[must_use]
     pub fn new(geometry: &Geometry) -> TwoRegion {
         TwoRegion {
-            queues: vec![Queue::default(); geometry.planes() as usize],
+            queues: vec![RegionQueue::default(); geometry.planes() as usize],
             units_per_block: geometry.units_per_block(),
             most_valid: super::most_valid(geometry),
             blocks_per_plane: geometry.blocks() / geometry.planes(),

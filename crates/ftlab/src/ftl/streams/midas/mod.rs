@@ -64,9 +64,10 @@ pub struct Midas {
     geometry: Geometry,
     logical_pages: u32,
     ages: Ages,
-    filter: HotFilter,
-    intervals: Intervals,
-    groups: Groups,
+    // In boxes, so that other policies do not carry their size.
+    filter: Box<HotFilter>,
+    intervals: Box<Intervals>,
+    groups: Box<Groups>,
     /// By plane: sizes have changed, and what is too much has not moved to the last group yet.
     rearranges: Vec<bool>,
     /// By block: when it was opened for hot pages, or zero.
@@ -155,9 +156,9 @@ impl Midas {
             geometry: geometry.clone(),
             logical_pages,
             ages: Ages::new(logical_pages),
-            filter: HotFilter::new(logical_pages),
-            intervals: Intervals::new(options.sample, segment, logical_pages),
-            groups: Groups::new(options.groups as u8),
+            filter: Box::new(HotFilter::new(logical_pages)),
+            intervals: Box::new(Intervals::new(options.sample, segment, logical_pages)),
+            groups: Box::new(Groups::new(options.groups as u8)),
             rearranges: vec![false; geometry.planes() as usize],
             opened_at: vec![0; geometry.blocks() as usize],
             now: 0,
