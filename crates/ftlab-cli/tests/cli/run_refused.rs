@@ -16,7 +16,7 @@ fn mistakes_are_named_with_their_remedy() {
     let on = |trace: &str| format!("run --device tiny --trace {trace} -o result");
     let with = |rest: &str| format!("{RUN} -o result {rest}");
     fails(&place, &on("missing.csv"), &["missing.csv", "No such file", "remedy"]);
-    fails(&place, &on("folder"), &["folder: this is a directory", "remedy"]);
+    fails(&place, &on("folder"), &["folder: there is no trace in it", "remedy"]);
     fails(&place, &on("empty.csv"), &["empty.csv", "remedy"]);
     fails(&place, &on("binary.csv"), &["binary.csv", "remedy"]);
     fails(&place, &on("far.csv"), &["outside the device", "fold"]);

@@ -9,6 +9,8 @@ use super::table::{
 const SHOWN: usize = 3;
 /// How many lines a guess looks at.
 const LOOKED_AT: usize = 64;
+/// The longest name of a column that is suggested, in bytes.
+const NAME: usize = 40;
 /// How much of a line an error shows, in characters.
 const LINE: usize = 160;
 
@@ -86,7 +88,11 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
         })
         .collect();
     let shown = rows.iter().take(SHOWN).map(|row| {
-        let line = row.join(" | ");
+        let line: String = row
+            .join(" | ")
+            .chars()
+            .map(|mark| if mark.is_control() { ' ' } else { mark })
+            .collect();
         let cut: String = line.chars().take(LINE).collect();
         if cut.len() < line.len() { cut + "..." } else { cut }
     });
@@ -120,8 +126,11 @@ fn columns(rows: &[Vec<String>]) -> Option<String> {
     let mut parts: Vec<String> = found
         .iter()
         .map(|(part, index)| {
-            let plain = is_head && !first[*index].contains([',', ':', '=', '\'']);
-            let column = if plain { first[*index].clone() } else { (index + 1).to_string() };
+            let name = &first[*index];
+            let is_odd = |mark: char| mark.is_control() || [',', ':', '=', '\''].contains(&mark);
+            // A name that is long or hard to type is called by its number.
+            let plain = is_head && name.len() <= NAME && !name.contains(is_odd);
+            let column = if plain { name.clone() } else { (index + 1).to_string() };
             format!("{}={column}{}", part.name(), unit(*part, &column, data, *index))
         })
         .collect();

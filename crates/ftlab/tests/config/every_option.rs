@@ -161,6 +161,18 @@ const DEVICES: &[&[&str]] = &[
     ],
     // A drive that listens to hints.
     &["ftl.over_provisioning=200%", "ftl.streams.policy=by-host-stream", "cache.policy=none"],
+    // So few pages that an epoch of MiDAS ends.
+    &[
+        "nand.channels=1",
+        "nand.chips_per_channel=1",
+        "nand.planes_per_die=1",
+        "nand.blocks_per_plane=96",
+        "nand.pages_per_block=4",
+        "ftl.over_provisioning=100%",
+        "ftl.streams.policy=midas",
+        "ftl.streams.sample=1",
+        "cache.policy=none",
+    ],
     // The host's own translation on small zones; the first has it as an option that is still to be set.
     &[
         "host.zones.policy=zns",

@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use ftlab::host::Op;
+use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SimTime};
 
 use crate::trace::columns::{ColumnPlan, Given, OpWords, RequestPart, amount, op_named};
@@ -184,19 +185,16 @@ fn column<T>(given: &Given, names: &[String]) -> Result<FieldOrigin<T>, String> 
     if let Some(index) = number.map(|number: usize| number - 1) {
         return Ok(FieldOrigin::Column { index, unit });
     }
+    let numbered = (1..).zip(names).take(LISTED);
     let listed: Vec<String> =
-        (1..).zip(names).take(LISTED).map(|(number, name)| format!("{number} {name}")).collect();
+        numbered.map(|(number, name)| format!("{number} {}", clip(name))).collect();
     let more = if names.len() > LISTED { ", ..." } else { "" };
-    let part = given.part.name();
-    Err(format!(
-        "{part}={} is no column; the first line has {}{more}",
-        given.text,
-        listed.join(", ")
-    ))
+    let (part, text) = (given.part.name(), clip(&given.text));
+    Err(format!("{part}={text} is no column; the first line has {}{more}", listed.join(", ")))
 }
 
 /// How many columns an error lists.
-const LISTED: usize = 30;
+const LISTED: usize = 20;
 
 #[cold]
 fn no_plan(sample: &[u8]) -> Bad {
