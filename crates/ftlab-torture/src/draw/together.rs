@@ -155,6 +155,10 @@ pub(super) const TOGETHER: [Together; 20] = [
         ("ftl.mapping.policy", &["bast", "fast", "fast", "nftl"]),
         ("ftl.merge.throttle", &["1", "2", "1"]),
         ("cache.policy", &["none"]),
+        // Nothing else goes with a log of blocks.
+        ("ftl.streams.policy", &["single"]),
+        ("host.hints.policy", &["by-stream"]),
+        ("host.zones.policy", &["none"]),
     ],
     &[
         ("ftl.mapping.policy", &["dftl"]),
