@@ -36,7 +36,7 @@ const fn feature(name: &'static str, sets: &'static [&'static str]) -> Feature {
     Feature { name, sets }
 }
 
-const FEATURES: [Feature; 47] = [
+const FEATURES: [Feature; 50] = [
     feature("queues of the host", &["host.queues=4", "host.arbitration.policy=start-time-fair"]),
     feature("a link with a rate", &["host.link.rate=3GB/s"]),
     feature("decoding that takes time", &["controller.ecc.engines=1"]),
@@ -62,6 +62,18 @@ const FEATURES: [Feature; 47] = [
     feature("no translation", &["ftl.mapping.policy=physical", "ftl.over_provisioning=0%"]),
     feature("placement by address", &["ftl.placement.policy=static"]),
     feature("streams", &["ftl.streams.policy=sepbit"]),
+    feature(
+        "flexible data placement",
+        &["ftl.streams.policy=fdp", "ftl.streams.isolation=persistently"],
+    ),
+    feature(
+        "zones",
+        &["host.zones.policy=zns", "host.zones.max_active=8", "ftl.streams.policy=zoned"],
+    ),
+    feature(
+        "translation by the host",
+        &["host.zones.policy=zns", "host.zones.capacity=64KiB", "host.translation.policy=log"],
+    ),
     feature(
         "hints of the host",
         &["host.hints.policy=by-size", "ftl.streams.policy=by-host-stream"],

@@ -39,9 +39,9 @@ impl Ftl {
     /// The log of events that is left when power is cut.
     pub(crate) fn log_at_cut(&self) -> Option<LogAtCut> {
         let log = Box::new(self.policies.streams.log()?.clone());
-        let handles = 0..self.policies.streams.host_streams();
-        let begun = |handle| open_units(handle, self).any(|(_, next)| next > 0);
-        Some(LogAtCut { log, begun: { handles }.any(begun) })
+        let mut handles = 0..self.policies.streams.host_streams();
+        let begun = handles.any(|handle| open_units(handle, self).any(|(_, next)| next > 0));
+        Some(LogAtCut { log, begun })
     }
 
     /// Goes on with the log that a power cut left. Power has come back now, and so many blocks were erased.
