@@ -4,9 +4,10 @@
 //! Which events are the requests is decided as for [all events of the block layer](super::block_events).
 
 use ftlab::host::Op;
-use ftlab::units::{Lba, Nanos, SECTOR_BYTES, SimTime};
+use ftlab::units::{Nanos, SimTime};
 
 use crate::trace::error::{Bad, ErrorKind};
+use crate::trace::fields::Extent;
 use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
@@ -75,6 +76,7 @@ fn begins(start: &[u8]) -> bool {
 }
 
 struct Blktrace {
+    units: Units,
     order: ByteOrder,
     events: BlockEvents,
 }
@@ -82,7 +84,7 @@ struct Blktrace {
 impl BinaryFormat for Blktrace {
     const LONGEST: usize = HEAD + u16::MAX as usize;
 
-    fn new(_: Units, options: &Options, start: &[u8]) -> Result<Blktrace, Bad> {
+    fn new(units: Units, options: &Options, start: &[u8]) -> Result<Blktrace, Bad> {
         let order = order(start).ok_or_else(no_magic)?;
         let mut queued = false;
         let mut at = 0;
@@ -101,7 +103,7 @@ impl BinaryFormat for Blktrace {
         if queued {
             found = BlkEvent::Queue;
         }
-        Ok(Blktrace { order, events: BlockEvents::new(options, found, called) })
+        Ok(Blktrace { units, order, events: BlockEvents::new(options, found, called) })
     }
 
     fn record(&mut self, ahead: &[u8]) -> Result<Option<Taken>, Bad> {
@@ -149,10 +151,9 @@ impl Blktrace {
         let order = self.order;
         let has = |category: u32| (action >> 16) & category != 0;
         let (bytes, device) = (order.u32(head, 24), order.u32(head, 36));
-        let sectors = u64::from(bytes).div_ceil(SECTOR_BYTES) as u32;
         let flush = has(category::FLUSH);
         let op = match () {
-            () if sectors == 0 => flush.then_some(Op::Flush),
+            () if bytes == 0 => flush.then_some(Op::Flush),
             () if has(category::DISCARD) => Some(Op::Trim),
             () if has(category::WRITE) => Some(Op::Write),
             () if has(category::READ) => Some(Op::Read),
@@ -163,11 +164,26 @@ impl Blktrace {
         // The kernel's internal form of a device number: twelve bits and twenty.
         let stream = stream_of(device >> 20, device & ((1 << 20) - 1)).unwrap_or(device);
         self.events.note(stream, BlockOperation { op: Some(op), flush, fua });
-        let at = SimTime(order.u64(head, 8));
-        Ok(Some(match op {
-            Op::Flush => Record::flush(at, stream),
-            _ => Record { at, op, lba: Lba(order.u64(head, 16)), sectors, stream, fua },
-        }))
+        let at = order.u64(head, 8).checked_mul(self.units.time.ns());
+        let at = SimTime(at.ok_or_else(|| beyond("time"))?);
+        if op == Op::Flush {
+            return Ok(Some(Record::flush(at, stream)));
+        }
+        let extent = Extent::new(order.u64(head, 16), bytes.into(), &self.units);
+        let extent = extent.ok_or_else(|| beyond("address"))?;
+        Ok(Some(Record { fua, ..extent.record(at, op, stream) }))
+    }
+}
+
+#[cold]
+fn beyond(what: &str) -> Bad {
+    Bad {
+        kind: ErrorKind::Malformed,
+        field: 0..0,
+        problem: format!(
+            "the {what} of a record of blktrace is beyond 64 bits of nanoseconds or bytes"
+        ),
+        remedy: None,
     }
 }
 
