@@ -63,7 +63,13 @@ pub(crate) struct Bad {
 }
 
 impl Bad {
-    /// Creates the error for a record of bytes.
+    /// Creates the error for a malformed record of bytes, which has no fields to point at.
+    #[cold]
+    pub fn record(problem: impl Into<String>) -> Bad {
+        Bad::field(0..0, problem)
+    }
+
+    /// Adds the file and the number of the record of bytes.
     #[cold]
     pub fn of_record(self, file: &str, number: u64) -> TraceError {
         let remedy = self.remedy.unwrap_or_else(|| {

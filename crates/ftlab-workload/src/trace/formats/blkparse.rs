@@ -12,7 +12,7 @@ use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, BlockOperation, MINOR_BITS, stream_of_text};
+use super::block_events::{BlockEvents, BlockOperation, MINOR_BITS, as_letters, stream_of_text};
 use super::{ZONES, put, put_seconds};
 
 pub(crate) static FORMAT: Format = Format {
@@ -37,15 +37,6 @@ struct Blkparse {
     in_summary: bool,
 }
 
-/// Returns the name of an event.
-fn called(event: BlkEvent) -> &'static str {
-    match event {
-        BlkEvent::Issue => "issue events (D)",
-        BlkEvent::Queue => "queue events (Q)",
-        BlkEvent::Complete => "completions (C)",
-    }
-}
-
 /// The beginning of an event line.
 struct Event<'a> {
     time: ftlab::units::SimTime,
@@ -58,7 +49,7 @@ impl LineFormat for Blkparse {
     const COLUMNS: Columns = Columns { time: 3, address: 7, size: 9 };
 
     fn new(units: Units, options: &Options, sample: &[u8]) -> Blkparse {
-        let events = BlockEvents::new(options, dominant_event(sample), called);
+        let events = BlockEvents::new(options, dominant_event(sample), as_letters);
         Blkparse { units, events, in_summary: false }
     }
 

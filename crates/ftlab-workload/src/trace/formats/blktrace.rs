@@ -13,7 +13,7 @@ use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, BlockOperation, stream_of};
+use super::block_events::{BlockEvents, BlockOperation, as_letters, stream_of};
 use super::bytes::ByteOrder;
 
 pub(crate) static FORMAT: Format = Format {
@@ -56,14 +56,6 @@ const QUEUE: u32 = 1;
 const ISSUE: u32 = 7;
 const COMPLETE: u32 = 8;
 
-fn called(event: BlkEvent) -> &'static str {
-    match event {
-        BlkEvent::Issue => "issue events (D)",
-        BlkEvent::Queue => "queue events (Q)",
-        BlkEvent::Complete => "completions (C)",
-    }
-}
-
 /// The byte order in which a file begins with the magic number.
 fn order(start: &[u8]) -> Option<ByteOrder> {
     let orders = [ByteOrder::Little, ByteOrder::Big];
@@ -103,7 +95,7 @@ impl BinaryFormat for Blktrace {
         if queued {
             found = BlkEvent::Queue;
         }
-        Ok(Blktrace { units, order, events: BlockEvents::new(options, found, called) })
+        Ok(Blktrace { units, order, events: BlockEvents::new(options, found, as_letters) })
     }
 
     fn record(&mut self, ahead: &[u8]) -> Result<Option<Taken>, Bad> {
@@ -177,24 +169,14 @@ impl Blktrace {
 
 #[cold]
 fn beyond(what: &str) -> Bad {
-    Bad {
-        kind: ErrorKind::Malformed,
-        field: 0..0,
-        problem: format!(
-            "the {what} of a record of blktrace is beyond 64 bits of nanoseconds or bytes"
-        ),
-        remedy: None,
-    }
+    Bad::record(format!(
+        "the {what} of a record of blktrace is beyond 64 bits of nanoseconds or bytes"
+    ))
 }
 
 #[cold]
 fn no_magic() -> Bad {
-    Bad {
-        kind: ErrorKind::Malformed,
-        field: 0..0,
-        problem: "a record of blktrace does not begin with its magic number".to_owned(),
-        remedy: None,
-    }
+    Bad::record("a record of blktrace does not begin with its magic number")
 }
 
 #[cold]

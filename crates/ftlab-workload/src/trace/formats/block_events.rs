@@ -15,6 +15,15 @@ pub(super) const MINOR_BITS: u32 = 20;
 /// How a file calls the events that can be requests.
 pub(super) type EventNames = fn(BlkEvent) -> &'static str;
 
+/// The names of blktrace, which are letters.
+pub(super) fn as_letters(event: BlkEvent) -> &'static str {
+    match event {
+        BlkEvent::Issue => "issue events (D)",
+        BlkEvent::Queue => "queue events (Q)",
+        BlkEvent::Complete => "completions (C)",
+    }
+}
+
 /// What has been seen of a file's events, and which of them count.
 pub(super) struct BlockEvents {
     event: BlkEvent,

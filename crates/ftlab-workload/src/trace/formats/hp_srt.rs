@@ -6,7 +6,7 @@
 use ftlab::host::Op;
 use ftlab::units::{Nanos, SimTime};
 
-use crate::trace::error::{Bad, ErrorKind};
+use crate::trace::error::Bad;
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::Options;
@@ -111,5 +111,5 @@ impl BinaryFormat for HpSrt {
 
 #[cold]
 fn malformed(problem: &str) -> Bad {
-    Bad { kind: ErrorKind::Malformed, field: 0..0, problem: problem.to_owned(), remedy: None }
+    Bad::record(problem)
 }

@@ -7,7 +7,7 @@
 use ftlab::host::Op;
 use ftlab::units::Nanos;
 
-use crate::trace::error::{Bad, ErrorKind};
+use crate::trace::error::Bad;
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::Options;
@@ -128,20 +128,10 @@ fn operation(command: u16) -> Option<Op> {
 
 #[cold]
 fn no_version() -> Bad {
-    Bad {
-        kind: ErrorKind::Malformed,
-        field: 0..0,
-        problem: "a record of vSCSI does not say version 1 or 2".to_owned(),
-        remedy: None,
-    }
+    Bad::record("a record of vSCSI does not say version 1 or 2")
 }
 
 #[cold]
 fn too_large(what: &str) -> Bad {
-    Bad {
-        kind: ErrorKind::Malformed,
-        field: 0..0,
-        problem: format!("{what} exceeds 2^64 bytes or nanoseconds"),
-        remedy: None,
-    }
+    Bad::record(format!("{what} exceeds 2^64 bytes or nanoseconds"))
 }
