@@ -9,6 +9,7 @@ mod contents;
 mod desk;
 mod direct;
 mod end;
+mod events;
 #[cfg(feature = "external-policies")]
 mod external;
 mod flushes;
@@ -45,6 +46,7 @@ pub use untimed::{NeedsTime, Stuck, Untimed};
 use std::num::NonZeroU32;
 
 use self::base::Base;
+use self::events::Part;
 use self::idle::Chore;
 use self::read::ahead;
 use self::write::{Writes, end_of_life, lock_step, start, zones};
@@ -412,37 +414,6 @@ impl<P: Probe, C: Contents> Base<P, C> {
         self.services.collector.host_back();
         slc::cache::set_idle_for_cache(false, &mut self.kernel.ftl);
     }
-
-    /// The time of the next event, and its part of the device.
-    #[inline(always)]
-    fn next_event(&self) -> Option<(SimTime, Part)> {
-        let flash = self.kernel.flash.next_time();
-        let next = match self.desk.from_buffer.front() {
-            Some(&(at, _)) if flash.is_none_or(|flash| at <= flash) => Some((at, Part::Buffer)),
-            _ => flash.map(|at| (at, Part::Flash)),
-        };
-        match self.desk.front.is_none() && self.idle.next().is_none() {
-            true => next,
-            false => self.earlier_event(next),
-        }
-    }
-
-    fn earlier_event(&self, next: Option<(SimTime, Part)>) -> Option<(SimTime, Part)> {
-        let front = self.desk.front.as_ref().and_then(|front| front.next_time());
-        let others =
-            [front.map(|at| (at, Part::Front)), self.idle.next().map(|at| (at, Part::Idle))];
-        others.into_iter().flatten().chain(next).min()
-    }
-}
-
-/// A part of the device that has an event. Simultaneous events run in this order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    Front,
-    Buffer,
-    Flash,
-    /// Chores that wait until the host is idle.
-    Idle,
 }
 
 impl<P: Probe, C: Contents> Host for Device<P, C> {

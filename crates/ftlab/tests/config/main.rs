@@ -8,4 +8,5 @@ mod every_option;
 mod image_bytes;
 mod load;
 mod presets;
+mod store;
 mod values;
