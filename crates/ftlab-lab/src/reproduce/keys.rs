@@ -6,6 +6,8 @@ use ftlab::options::table::{
 use ftlab::options::value::Raw;
 use ftlab::{choices, options};
 
+use crate::sweep::Word;
+
 /// The tables of the file, in the order of the reference.
 #[allow(dead_code, reason = "read by the reference and by tests")]
 pub const TABLES: [fn() -> TableInfo; 9] = [
@@ -174,6 +176,8 @@ options! {
         fio_var: Plains = depends "the environment";
         /// The preparation of the device: steps, separated by commas.
         precondition: Plain = depends "none";
+        /// As the option of a run.
+        all_phases: Word = depends "as of a run";
         /// As the option of a run.
         requests: Plain = depends "no limit";
         /// As the option of a run.

@@ -52,6 +52,8 @@ choices! {
         Cache = "cache",
         /// A file system with a journal, as ext4. Writes are new files, reads are of whole files.
         FileSystem = "file-system",
+        /// A log-structured file system, as F2FS, with the same files.
+        LogFileSystem = "log-file-system",
     }
 }
 
@@ -238,7 +240,7 @@ options! {
         /// address. Otherwise it starts anew, with all its data at the start of the region.
         continued: bool = "false";
         /// The keys and values, each once, or the space of lasting files; a share is of the region.
-        data: Amount = "50%", in "0B"..="1048576TiB", of "lsm" or "file-system";
+        data: Amount = "50%", in "0B"..="1048576TiB", of "lsm" or "file-system" or "log-file-system";
         /// The size of a key with its value.
         entry: Bytes = "1KiB", in "16B"..="1GiB", of "lsm";
         /// The size of a memtable; a share is of the region.
@@ -266,17 +268,20 @@ options! {
         /// The size of a region of the log; a share is of the phase's region.
         log_region: Amount = "16MiB", in "0B"..="2GiB", of "cache";
         /// The share of temporary files among new ones. The others last.
-        temporary: Ratio = "80%", of "file-system";
+        temporary: Ratio = "80%", of "file-system" or "log-file-system";
         /// The space of temporary files; a share is of the region. A new file displaces files of its kind at random.
-        temporary_data: Amount = "2%", in "0B"..="1048576TiB", of "file-system";
+        temporary_data: Amount = "2%", in "0B"..="1048576TiB", of "file-system" or "log-file-system";
         /// The size to which larger files are cut; a share is of the region.
-        largest_file: Amount = "16MiB", in "0B"..="1TiB", of "file-system";
-        /// The space of metadata, which is written in place; a share is of the region. `address` is the popularity of its blocks.
-        metadata: Amount = "1%", in "0B"..="1048576TiB", of "file-system";
+        largest_file: Amount = "16MiB", in "0B"..="1TiB", of "file-system" or "log-file-system";
+        /// The space of metadata, which a `file-system` writes in place, or of directories with their nodes; a share is of the region.
+        /// `address` is the popularity of its blocks, or of directories.
+        metadata: Amount = "1%", in "0B"..="1048576TiB", of "file-system" or "log-file-system";
         /// The space of the journal; a share is of the region.
         journal: Amount = "1%", in "0B"..="1048576TiB", of "file-system";
-        /// The new files between two commits.
-        commit: u32 = "100", in "1"..="1000000", of "file-system";
+        /// The new files between two commits, or checkpoints.
+        commit: u32 = "100", in "1"..="1000000", of "file-system" or "log-file-system";
+        /// The segments of the logs, which are cleaned and trimmed as a whole; a share is of the region.
+        segment: Amount = "2MiB", in "0B"..="1TiB", of "log-file-system";
     }
 }
 

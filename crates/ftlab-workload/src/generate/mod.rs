@@ -28,7 +28,7 @@ pub use fit::Fit;
 pub use ftlab::config::{Problem, Problems};
 pub use ftlab::units::{Amount, RequestRate as Rate};
 pub use generator::Generator;
-pub use loads::{Application, CacheLoad, FileSystemLoad, LsmLoad, PhaseLoad};
+pub use loads::{Application, CacheLoad, FileSystemLoad, LogFileSystemLoad, LsmLoad, PhaseLoad};
 pub use presets::{PRESETS, Preset, preset};
 pub use scatter::Scatter;
 pub use workload::{

@@ -35,6 +35,7 @@ pub const PRESETS: &[Preset] = presets![
     "fill-then-randwrite-4k",
     "financial1-like",
     "financial2-like",
+    "log-file-system",
     "lsm",
     "mixed-70-30-zipf",
     "msr-hm_0-like",

@@ -170,6 +170,20 @@ const OF_LOADS: &[Row] = &[
         "load = { kind = 'file-system', largest_file = '64KiB', journal = '512KiB' }"),
     (LOAD, "commit", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
         "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', commit = 2 }"),
+    (LOAD, "data", OPERATIONS, "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }",
+        "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB', data = '40%' }"),
+    (LOAD, "temporary", OPERATIONS, "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }",
+        "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB', temporary = '50%' }"),
+    (LOAD, "temporary_data", OPERATIONS, "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }",
+        "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB', temporary_data = '512KiB' }"),
+    (LOAD, "metadata", OPERATIONS, "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }",
+        "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB', metadata = '1MiB' }"),
+    (LOAD, "commit", OPERATIONS, "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }",
+        "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB', commit = 2 }"),
+    (LOAD, "largest_file", OPERATIONS, "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }",
+        "load = { kind = 'log-file-system', largest_file = '128KiB', segment = '32KiB' }"),
+    (LOAD, "segment", OPERATIONS, "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }",
+        "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '64KiB' }"),
     (LOAD, "kind", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }", "load = { kind = 'cache', log_region = '64KiB' }"),
     (LOAD, "continued", OPERATIONS, "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }\n[[phase]]\nreads = '10%'\nwrites = '90%'\nrequests = 3000\nload = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }",
         "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }\n[[phase]]\nreads = '10%'\nwrites = '90%'\nrequests = 3000\nload = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB', continued = true }"),
@@ -284,6 +298,10 @@ fn every_kind_differs() {
         }
         "file-system" => {
             "load = { kind = 'file-system', largest_file = '64KiB', journal = '256KiB' }".to_owned()
+        }
+        "log-file-system" => {
+            "load = { kind = 'log-file-system', largest_file = '64KiB', segment = '32KiB' }"
+                .to_owned()
         }
         kind => format!("load = {{ kind = '{kind}', log_region = '64KiB' }}"),
     };

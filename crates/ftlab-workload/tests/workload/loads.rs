@@ -105,7 +105,8 @@ fn a_load_goes_on_in_the_next_phase() {
 #[test]
 fn space_is_written_again_after_its_trim() {
     let files = "kind = 'file-system', temporary_data = '2MiB', largest_file = '1MiB', commit = 20";
-    for load in [LSM, files] {
+    let logs = "kind = 'log-file-system', temporary_data = '2MiB', largest_file = '1MiB', commit = 20, segment = '128KiB'";
+    for load in [LSM, files, logs] {
         for arrivals in ["kind = 'closed', queue_depth = 32", "kind = 'poisson', rate = '100000/s'"]
         {
             for beside in [
@@ -164,7 +165,7 @@ fn trims_and_reuse(text: &str) -> (usize, usize) {
 #[test]
 fn first_requests() {
     let mut lines = String::new();
-    for name in ["lsm", "cache", "file-system"] {
+    for name in ["lsm", "cache", "file-system", "log-file-system"] {
         let workload = workload(preset(name).expect("built in").text);
         let mut generator = Generator::new(&workload, CAPACITY, 1).unwrap();
         let mut phase = 0;
@@ -212,6 +213,10 @@ fn mistakes_have_a_place_and_a_remedy() {
         files("largest_file = '1MiB', data = '97%'"),
         files("largest_file = '1MiB', temporary = '101%'"),
         "[[phase]]\nreads = '100%'\nrequests = 9\nload = { kind = 'file-system' }".to_owned(),
+        phase("load = { kind = 'log-file-system', largest_file = '1MiB', segment = '16KiB' }"),
+        phase(
+            "load = { kind = 'log-file-system', largest_file = '1MiB', segment = '64KiB', data = '95%' }",
+        ),
     ];
     let told: Vec<String> = cases.iter().map(|case| problems(case)).collect();
     insta::assert_snapshot!(told.join("\n----\n"));

@@ -17,6 +17,7 @@ pub(super) fn of(keys: RunKeys) -> Settings {
         ("trace", keys.trace),
         ("fio", keys.fio),
         ("precondition", keys.precondition),
+        ("all_phases", keys.all_phases.map(|word| word.0)),
         ("requests", keys.requests),
         ("replay", keys.replay),
         ("queue_depth", keys.queue_depth),

@@ -9,9 +9,7 @@
 //!
 //! Files die in two ways. Temporary ones, which most are, live in little space (Vogels, "File System Usage in Windows NT 4.0",
 //! SOSP 1999: 80 % of new files are deleted within seconds); the others fill the disk up to `data`. A new file displaces files
-//! of its kind, drawn at random, so that lifetimes are without memory, and as long as the space that a kind has. Sizes are
-//! lognormal (Douceur and Bolosky, "A Large-Scale Study of File-System Contents", SIGMETRICS 1999; the same median five years
-//! later in Agrawal et al., FAST 2007), in powers of two and even between them, without any above 16 MiB.
+//! of its kind, drawn at random, so that lifetimes are without memory, and as long as the space that a kind has.
 //!
 //! Departures: files are not appended to, overwritten or read in parts. A read is of a whole file, and all lasting files are
 //! alike. Commits count operations, where ext4 counts seconds. Requests of a commit do not wait for one another. Temporary files
@@ -21,13 +19,13 @@ use std::collections::BTreeSet;
 
 use ftlab::engine::Stream;
 use ftlab::host::Op;
-use ftlab::units::{Amount, Bytes, Ratio, SECTOR_BYTES};
+use ftlab::units::{Amount, Ratio};
 use serde::Serialize;
 
 use super::extents::{Extents, Space};
+use super::files::{FileSizes, bytes, share_problem, size_problem};
 use super::queue::{Outbox, Transfer};
 use crate::generate::address::{Extent, Misfit, RankedDraw};
-use crate::generate::weighted::Weighted;
 use crate::generate::workload::Phase;
 
 /// The streams: one for each lifetime.
@@ -39,16 +37,9 @@ const LASTING_STREAM: u32 = 3;
 const BLOCKS_PER_CHANGE: u64 = 3;
 /// What a commit adds to the blocks of metadata: a descriptor and the block that ends it.
 const BLOCKS_PER_COMMIT: u64 = 2;
-/// About the most lasting files, which take 40 bytes and more each.
-const MOST_FILES: u64 = 1 << 24;
 /// The fewest blocks of a journal. Changes that fill a quarter of it are committed, as in ext4.
 const FEWEST_JOURNAL: u64 = 32;
 const COMMITS_PER_JOURNAL: u64 = 4;
-/// The files per thousand with at most 4 KiB, 8 KiB and so on: lognormal, with a mean of 12.2 and a deviation of 3.43 of the
-/// logarithm to base two of bytes.
-const SIZES: [u64; 13] = [477, 115, 108, 93, 73, 53, 35, 22, 12, 6, 3, 1, 1];
-const SMALLEST: Bytes = Bytes(4096);
-
 /// A file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FileSystemLoad {
@@ -74,13 +65,7 @@ impl FileSystemLoad {
     }
 
     pub(super) fn problem(&self, phase: &Phase) -> Option<Misfit> {
-        if self.temporary > Ratio::ONE {
-            let message = format!("a share of {} is more than all", self.temporary);
-            return Some(("load.temporary", message, "choose a share from 0% to 100%".to_owned()));
-        }
-        let message = "a file system without new files".to_owned();
-        let remedy = "write a share of writes: each is a new file".to_owned();
-        (phase.mix.writes.ppm == 0).then_some(("writes", message, remedy))
+        share_problem(self.temporary, phase)
     }
 }
 
@@ -102,7 +87,6 @@ impl DiskShape {
         let [metadata, journal, largest] =
             [shape.metadata, shape.journal, shape.largest_file].map(blocks);
         let most = [shape.temporary_data, shape.data].map(blocks);
-        let bytes = |sectors: u64| Bytes(sectors.saturating_mul(SECTOR_BYTES));
         if metadata == 0 || journal < FEWEST_JOURNAL * block {
             let message =
                 format!("{} of metadata and a journal of {}", bytes(metadata), bytes(journal));
@@ -113,17 +97,8 @@ impl DiskShape {
             );
             return Err(("load.journal", message, remedy));
         }
-        if largest == 0 || most.iter().any(|&most| most < largest) {
-            let [temporary, lasting] = most.map(bytes);
-            let message = format!(
-                "files of up to {} in {temporary} for temporary ones and {lasting} for others",
-                bytes(largest)
-            );
-            let remedy = format!(
-                "choose a `largest_file` of at least {}, and no more than either space",
-                bytes(block)
-            );
-            return Err(("load.largest_file", message, remedy));
+        if let Some(misfit) = size_problem(block, largest, most) {
+            return Err(misfit);
         }
         let needed = [metadata, journal, most[0], most[1]].into_iter().fold(0, u64::saturating_add);
         if needed > extent.sectors {
@@ -134,27 +109,8 @@ impl DiskShape {
             );
             return Err(("load.data", message, "choose less data or a larger region".to_owned()));
         }
-        if most[1] / mean_size(largest) > MOST_FILES {
-            let message = format!("more than {MOST_FILES} files");
-            return Err(("load.data", message, "choose less data or larger files".to_owned()));
-        }
         Ok(DiskShape { start: extent.start, block, metadata, journal, largest, most })
     }
-}
-
-/// The sectors of a file of each entry of `SIZES`, from more than the first number to the second.
-fn size_range(entry: usize) -> (u64, u64) {
-    let most = SMALLEST.sectors() << entry;
-    (if entry == 0 { 0 } else { most / 2 }, most)
-}
-
-/// About the mean size of files, in sectors.
-fn mean_size(largest: u64) -> u64 {
-    let middle = |(entry, files): (usize, &u64)| {
-        let (above, most) = size_range(entry);
-        files * largest.min(above.midpoint(most))
-    };
-    SIZES.iter().enumerate().map(middle).sum::<u64>() / SIZES.iter().sum::<u64>()
 }
 
 /// The live files of one kind.
@@ -200,7 +156,7 @@ pub(in crate::generate) struct FileSystemRun {
     journal_used: u64,
     queue: Outbox,
     popularity: RankedDraw,
-    sizes: Weighted,
+    sizes: FileSizes,
     stream: Stream,
 }
 
@@ -215,6 +171,7 @@ impl FileSystemRun {
         let apart = disk.metadata + disk.journal;
         Ok(FileSystemRun {
             popularity: RankedDraw::new(phase, disk.metadata / disk.block, stream("load"))?,
+            sizes: FileSizes::new(disk.block, disk.largest),
             disk,
             temporary: shape.temporary,
             commit: shape.commit,
@@ -229,7 +186,6 @@ impl FileSystemRun {
             journal_at: 0,
             journal_used: 0,
             queue: Outbox::new(phase.size.largest().sectors()),
-            sizes: Weighted::new(&SIZES),
             stream: stream("file"),
         })
     }
@@ -238,7 +194,7 @@ impl FileSystemRun {
     /// the first request, since phases are laid out to be checked, too.
     fn lay_out(&mut self) {
         loop {
-            let sectors = self.draw_size();
+            let sectors = self.sizes.draw(&mut self.stream);
             if self.files[1].sectors + sectors > self.disk.most[1] {
                 return;
             }
@@ -340,7 +296,8 @@ impl FileSystemRun {
         self.operations += 1;
         let is_temporary =
             self.stream.below(u64::from(Ratio::ONE.ppm)) < u64::from(self.temporary.ppm);
-        let file = NewFile { is_lasting: !is_temporary, sectors: self.draw_size() };
+        let file =
+            NewFile { is_lasting: !is_temporary, sectors: self.sizes.draw(&mut self.stream) };
         let kind = usize::from(file.is_lasting);
         while self.files[kind].sectors + file.sectors > self.disk.most[kind] {
             let LiveFiles { places, sectors } = &mut self.files[kind];
@@ -387,12 +344,6 @@ impl FileSystemRun {
         for _ in 0..BLOCKS_PER_CHANGE {
             self.changed.insert(self.popularity.draw());
         }
-    }
-
-    fn draw_size(&mut self) -> u64 {
-        let (above, most) = size_range(self.sizes.draw(&mut self.stream));
-        let sectors = above + 1 + self.stream.below(most - above);
-        sectors.next_multiple_of(self.disk.block).min(self.disk.largest)
     }
 }
 

@@ -8,6 +8,8 @@
 mod cache;
 mod extents;
 mod file_system;
+mod files;
+mod log_file_system;
 mod lsm;
 mod queue;
 mod tree;
@@ -18,6 +20,7 @@ use serde::Serialize;
 
 pub use cache::CacheLoad;
 pub use file_system::FileSystemLoad;
+pub use log_file_system::LogFileSystemLoad;
 pub use lsm::LsmLoad;
 pub(super) use queue::Transfer;
 
@@ -26,6 +29,7 @@ use super::keys::{LoadKeys, LoadKind};
 use super::workload::{Addresses, Phase, Sizes};
 use cache::CacheRun;
 use file_system::FileSystemRun;
+use log_file_system::LogFileSystemRun;
 use lsm::LsmRun;
 
 /// The load of an application.
@@ -48,6 +52,8 @@ pub enum Application {
     Cache(CacheLoad),
     /// A file system.
     FileSystem(FileSystemLoad),
+    /// A log-structured file system.
+    LogFileSystem(LogFileSystemLoad),
 }
 
 impl PhaseLoad {
@@ -81,6 +87,15 @@ impl PhaseLoad {
                 journal: keys.journal?,
                 commit: keys.commit?,
             }),
+            LoadKind::LogFileSystem => Application::LogFileSystem(LogFileSystemLoad {
+                data: keys.data?,
+                temporary: keys.temporary?,
+                temporary_data: keys.temporary_data?,
+                largest_file: keys.largest_file?,
+                metadata: keys.metadata?,
+                commit: keys.commit?,
+                segment: keys.segment?,
+            }),
         };
         Some(PhaseLoad { continued: keys.continued, application })
     }
@@ -91,6 +106,7 @@ impl PhaseLoad {
             Application::Lsm(lsm) => lsm.streams(),
             Application::Cache(cache) => cache.streams(),
             Application::FileSystem(files) => files.streams(),
+            Application::LogFileSystem(logs) => logs.streams(),
         }
     }
 }
@@ -137,6 +153,7 @@ pub(super) fn problem(phase: &Phase, before: Option<&Phase>) -> Option<Misfit> {
         Application::Lsm(lsm) => lsm.problem(phase),
         Application::Cache(cache) => cache.problem(phase),
         Application::FileSystem(files) => files.problem(phase),
+        Application::LogFileSystem(logs) => logs.problem(phase),
     })
 }
 
@@ -165,6 +182,7 @@ pub(super) enum LoadState {
     Lsm(Box<LsmRun>),
     Cache(Box<CacheRun>),
     FileSystem(Box<FileSystemRun>),
+    LogFileSystem(Box<LogFileSystemRun>),
 }
 
 impl LoadState {
@@ -184,6 +202,9 @@ impl LoadState {
             Application::FileSystem(files) => {
                 LoadState::FileSystem(Box::new(FileSystemRun::new(files, phase, extent, stream)?))
             }
+            Application::LogFileSystem(logs) => LoadState::LogFileSystem(Box::new(
+                LogFileSystemRun::new(logs, phase, extent, stream)?,
+            )),
         })
     }
 
@@ -194,6 +215,7 @@ impl LoadState {
             LoadState::Lsm(lsm) => lsm.next(is_read),
             LoadState::Cache(cache) => Some(cache.next(is_read)),
             LoadState::FileSystem(files) => Some(files.next(is_read)),
+            LoadState::LogFileSystem(logs) => logs.next(is_read),
         }
     }
 
@@ -203,6 +225,7 @@ impl LoadState {
             LoadState::Lsm(lsm) => lsm.awaits_trims(),
             LoadState::Cache(_) => false,
             LoadState::FileSystem(files) => files.awaits_trims(),
+            LoadState::LogFileSystem(logs) => logs.awaits_trims(),
         }
     }
 
@@ -210,6 +233,7 @@ impl LoadState {
     pub fn failure(&self) -> Option<String> {
         let failed = match self {
             LoadState::Lsm(lsm) => lsm.has_failed(),
+            LoadState::LogFileSystem(logs) => logs.has_failed(),
             LoadState::Cache(_) | LoadState::FileSystem(_) => false,
         };
         let (key, message, remedy) = no_space();

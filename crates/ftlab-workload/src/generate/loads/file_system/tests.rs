@@ -1,9 +1,12 @@
 //! The disk behind the requests: nothing is written where something lies, metadata is in the journal before it is in place, and
 //! rates and lifetimes are those that follow from the sizes.
 
+use ftlab::units::SECTOR_BYTES;
+
 use super::*;
 use crate::generate::Workload;
 use crate::generate::loads::Application;
+use crate::generate::loads::files::{SIZES, SMALLEST};
 
 /// 128 MiB, after a region that begins a block later.
 const SECTORS: u64 = 1 << 18;
