@@ -1,12 +1,10 @@
 //! All keys of `experiment.toml`, declared once for parsing, messages and the reference.
 
 use ftlab::options::table::{
-    self, Document, Field, Given, Key, Plain, Plains, Table, TableInfo, Tables,
+    self, Document, Field, Given, Key, Plain, Plains, Table, TableInfo, Tables, Word,
 };
 use ftlab::options::value::Raw;
 use ftlab::{choices, options};
-
-use crate::sweep::Word;
 
 /// The tables of the file, in the order of the reference.
 #[allow(dead_code, reason = "read by the reference and by tests")]

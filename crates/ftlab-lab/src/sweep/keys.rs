@@ -1,7 +1,7 @@
 //! All keys of a sweep file, declared once for parsing, messages and the reference.
 
 use ftlab::options::table::{
-    self, Document, Field, Given, Key, Plain, Plains, Table, TableInfo, Tables,
+    self, Document, Field, Given, Key, Plain, Plains, Table, TableInfo, Tables, Word,
 };
 use ftlab::options::value::Raw;
 use ftlab::units::Ratio;
@@ -56,37 +56,6 @@ impl Field for AxisValues {
     fn stand_in(path: &str) -> Self {
         let (path, raw) = (path.to_owned(), Raw::Other("nothing"));
         AxisValues(Given { path, span: 0..0, raw })
-    }
-}
-
-/// A text, a number or a switch, with its place.
-#[derive(Clone, Debug)]
-pub struct Word(pub Plain);
-
-impl Field for Word {
-    fn form() -> table::Form {
-        table::Form::Words("a text, a number, or true or false")
-    }
-
-    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
-        match word_of(given) {
-            Some(text) => {
-                Some(Word(Plain { text, path: given.path.clone(), span: given.span.clone() }))
-            }
-            None => document.mismatch(given, key),
-        }
-    }
-
-    fn stand_in(path: &str) -> Self {
-        Word(Plain::stand_in(path))
-    }
-}
-
-/// Returns a text, a number or a switch as it is written.
-pub fn word_of(given: &Given) -> Option<String> {
-    match given.raw {
-        Raw::Switch(switch) => Some(switch.to_string()),
-        _ => given.plain(),
     }
 }
 

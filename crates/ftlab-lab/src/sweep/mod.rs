@@ -49,7 +49,6 @@ pub use self::document::{
     SweepAxisDocument, SweepDocument, SweepMetricDocument, SweepPointDocument, SweepValueDocument,
     of_json, read,
 };
-pub(crate) use self::keys::Word;
 pub use self::numbers::Scaled;
 pub use self::perform::SweepRun;
 pub use self::plan::{SweepPlan, SweepPoint};

@@ -10,7 +10,7 @@ use ftlab::options::value::{Raw, ValueError};
 use ftlab::units::Ratio;
 
 use super::axes::{Spacing, Sweep, SweepAxis, SweepValue, values_of_range};
-use super::keys::{AxisValues, SweepAxisKeys, SweepKeys, SweepValueKeys, word_of};
+use super::keys::{AxisValues, SweepAxisKeys, SweepKeys, SweepValueKeys};
 use super::numbers::{Scaled, is_range, scaled};
 use super::settings::folder_of;
 use super::swept::Swept;
@@ -208,7 +208,7 @@ impl Parser<'_> {
             value.label = keys.label.unwrap_or(value.label);
             return Some(value);
         }
-        let Some(text) = word_of(entry) else {
+        let Some(text) = entry.word() else {
             let remedy = "write a text, a number, or a table with `name` and what the value sets";
             self.document.report(entry, "no value of an axis", remedy);
             return None;

@@ -28,7 +28,7 @@ use super::files::{FileSizes, bytes, mean_size, share_problem, size_problem};
 use super::queue::{Outbox, Transfer};
 use crate::generate::address::{Extent, Misfit, RankedDraw};
 use crate::generate::workload::Phase;
-use logs::{Files, Held, Log};
+use logs::{ActiveLog, Files, LiveBlock};
 use main_area::MainArea;
 
 /// The stream of all that is written in place. Each log has the next ones.
@@ -66,7 +66,7 @@ pub struct LogFileSystemLoad {
 
 impl LogFileSystemLoad {
     pub(super) fn streams(&self) -> u32 {
-        IN_PLACE_STREAM + 1 + Log::COUNT
+        IN_PLACE_STREAM + 1 + ActiveLog::COUNT
     }
 
     pub(super) fn problem(&self, phase: &Phase) -> Option<Misfit> {
@@ -124,7 +124,7 @@ impl LogShape {
         let apart = COPIES * (PACK_BLOCKS + segment_table + node_table);
         let main = apart.next_multiple_of(segment);
         let segments = all.saturating_sub(main) / segment;
-        let low = u64::from(Log::COUNT) * 4 + largest / segment;
+        let low = u64::from(ActiveLog::COUNT) * 4 + largest / segment;
         let nodes = |data: u64| data * block / mean_size(largest * block) + 1;
         let live = most[0] + most[1] + nodes(most[0] + most[1]) + 2 * directories;
         let room = segments.saturating_sub(low) * segment / 100 * MOST_LIVE;
@@ -179,9 +179,9 @@ pub(in crate::generate) struct LogFileSystemRun {
     main: MainArea,
     files: Files,
     /// What the next checkpoint writes to the logs.
-    changed: BTreeSet<Held>,
+    changed: BTreeSet<LiveBlock>,
     /// The changed blocks of the tables of segments and nodes, and the copy of each that is next, as that of the pack.
-    tables: [Table; 2],
+    tables: [TwoCopies; 2],
     pack: u64,
     /// Segments whose trims are not all issued.
     trimmed: Vec<u32>,
@@ -197,15 +197,15 @@ pub(in crate::generate) struct LogFileSystemRun {
 
 /// A table in two copies.
 #[derive(Clone, Debug)]
-struct Table {
+struct TwoCopies {
     changed: BTreeSet<u32>,
     second_is_next: Vec<bool>,
 }
 
-impl Table {
-    fn new(blocks: u64) -> Table {
+impl TwoCopies {
+    fn new(blocks: u64) -> TwoCopies {
         let blocks = usize::try_from(blocks).expect("fewer than there are segments or files");
-        Table { changed: BTreeSet::new(), second_is_next: vec![false; blocks] }
+        TwoCopies { changed: BTreeSet::new(), second_is_next: vec![false; blocks] }
     }
 }
 
@@ -224,7 +224,7 @@ impl LogFileSystemRun {
             main: MainArea::new(disk.segments, disk.segment),
             files: Files::new(disk.directories),
             changed: BTreeSet::new(),
-            tables: [disk.segment_table, disk.node_table].map(Table::new),
+            tables: [disk.segment_table, disk.node_table].map(TwoCopies::new),
             pack: 0,
             trimmed: Vec::new(),
             operations: 0,
@@ -242,8 +242,8 @@ impl LogFileSystemRun {
     fn lay_out(&mut self) {
         self.is_laid_out = true;
         for directory in 0..self.disk.directories {
-            self.append(Held::Entries { directory });
-            self.append(Held::DirectoryNode { directory });
+            self.append(LiveBlock::Entries { directory });
+            self.append(LiveBlock::DirectoryNode { directory });
         }
         loop {
             let blocks = self.draw_size();
@@ -303,7 +303,7 @@ impl LogFileSystemRun {
 
     /// Whether there are segments for so many blocks, whichever logs take them. Otherwise the load has failed.
     fn has_room(&mut self, blocks: usize) -> bool {
-        let needed = blocks / self.disk.segment as usize + Log::COUNT as usize;
+        let needed = blocks / self.disk.segment as usize + ActiveLog::COUNT as usize;
         self.has_failed = (self.main.free_segments() as usize) < needed;
         !self.has_failed
     }
@@ -350,8 +350,8 @@ impl LogFileSystemRun {
             return;
         }
         let from: Vec<u32> = live.iter().map(|&(block, _)| block).collect();
-        self.push(Op::Read, Log::ColdData, &from);
-        for log in Log::ALL {
+        self.push(Op::Read, ActiveLog::ColdData, &from);
+        for log in ActiveLog::ALL {
             let moved = live.iter().map(|&(_, held)| held);
             let moved: Vec<_> = moved.filter(|held| held.log_when_cleaned() == log).collect();
             let to: Vec<u32> = moved.iter().map(|&held| self.append_to(log, held)).collect();
@@ -371,7 +371,7 @@ impl LogFileSystemRun {
         }
         let file = self.files.create(!is_temporary, blocks);
         let (data, nodes) =
-            self.files.all_of(file).partition(|held| matches!(held, Held::Data { .. }));
+            self.files.all_of(file).partition(|held| matches!(held, LiveBlock::Data { .. }));
         let (data, nodes): (Vec<_>, Vec<_>) = (data, nodes);
         self.write_all(&data);
         self.changed.extend(nodes);
@@ -396,33 +396,33 @@ impl LogFileSystemRun {
     fn read(&mut self) {
         let drawn = self.stream.below(self.files.count(true));
         let file = self.files.nth(true, drawn);
-        let data = self.files.all_of(file).filter(|held| matches!(held, Held::Data { .. }));
+        let data = self.files.all_of(file).filter(|held| matches!(held, LiveBlock::Data { .. }));
         let blocks: Vec<u32> = data.filter_map(|held| self.files.place(held)).collect();
-        self.push(Op::Read, Log::WarmData, &blocks);
+        self.push(Op::Read, ActiveLog::WarmData, &blocks);
     }
 
     /// A directory with a new or deleted file changes.
     fn change_directory(&mut self) {
         let directory = u32::try_from(self.popularity.draw()).expect("one of the directories");
-        self.changed.insert(Held::Entries { directory });
-        self.changed.insert(Held::DirectoryNode { directory });
+        self.changed.insert(LiveBlock::Entries { directory });
+        self.changed.insert(LiveBlock::DirectoryNode { directory });
     }
 
     /// Writes blocks to their logs, each log's in one piece where its segments allow it.
-    fn write_all(&mut self, all: &[Held]) {
-        for log in Log::ALL {
+    fn write_all(&mut self, all: &[LiveBlock]) {
+        for log in ActiveLog::ALL {
             let own = all.iter().filter(|held| held.log() == log);
             let to: Vec<u32> = own.map(|&held| self.append_to(log, held)).collect();
             self.push(Op::Write, log, &to);
         }
     }
 
-    fn append(&mut self, held: Held) -> u32 {
+    fn append(&mut self, held: LiveBlock) -> u32 {
         self.append_to(held.log(), held)
     }
 
     /// Gives a block its next place, at the end of a log.
-    fn append_to(&mut self, log: Log, held: Held) -> u32 {
+    fn append_to(&mut self, log: ActiveLog, held: LiveBlock) -> u32 {
         if let Some(before) = self.files.place(held) {
             self.drop_block(before);
         }
@@ -443,17 +443,17 @@ impl LogFileSystemRun {
     }
 
     /// The place of a node is in the table of nodes. All nodes of a file count as its first one.
-    fn note_node(&mut self, held: Held) {
+    fn note_node(&mut self, held: LiveBlock) {
         let node = match held {
-            Held::Data { .. } | Held::Entries { .. } => return,
-            Held::DirectoryNode { directory } => directory,
-            Held::Node { file, .. } => self.disk.directories + file,
+            LiveBlock::Data { .. } | LiveBlock::Entries { .. } => return,
+            LiveBlock::DirectoryNode { directory } => directory,
+            LiveBlock::Node { file, .. } => self.disk.directories + file,
         };
         self.tables[1].changed.insert(node / NODES_PER_BLOCK);
     }
 
     /// Adds the transfers of blocks, one for each run of consecutive ones.
-    fn push(&mut self, op: Op, log: Log, blocks: &[u32]) {
+    fn push(&mut self, op: Op, log: ActiveLog, blocks: &[u32]) {
         let LogShape { main, block, .. } = self.disk;
         for run in blocks.chunk_by(|one, next| one + 1 == *next) {
             let start = main + u64::from(run[0]) * block;

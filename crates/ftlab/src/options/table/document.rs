@@ -48,6 +48,15 @@ impl Given {
             _ => None,
         }
     }
+
+    /// As [`Given::plain`], or a switch as it is written.
+    #[must_use]
+    pub fn word(&self) -> Option<String> {
+        match self.raw {
+            Raw::Switch(switch) => Some(switch.to_string()),
+            _ => self.plain(),
+        }
+    }
 }
 
 /// The place of a table, for messages about it and its keys.

@@ -160,6 +160,25 @@ impl Field for Plain {
     }
 }
 
+/// A text, a number or a switch, with its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Word(pub Plain);
+
+impl Field for Word {
+    fn form() -> Form {
+        Form::Words("a text, a number, or true or false")
+    }
+
+    fn read(document: &mut Document, given: &Given, key: &Key) -> Option<Self> {
+        let word = |text| Word(Plain { text, path: given.path.clone(), span: given.span.clone() });
+        given.word().map(word).or_else(|| document.mismatch(given, key))
+    }
+
+    fn stand_in(path: &str) -> Self {
+        Word(Plain::stand_in(path))
+    }
+}
+
 /// Texts or numbers, each with its place.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plains(pub Vec<Plain>);

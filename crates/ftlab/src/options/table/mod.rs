@@ -9,7 +9,7 @@ mod document;
 mod field;
 
 pub use document::{At, Document, Given};
-pub use field::{Field, Form, Plain, Plains, Tables};
+pub use field::{Field, Form, Plain, Plains, Tables, Word};
 
 use super::text::quoted;
 use super::value::Raw;

@@ -2,7 +2,7 @@
 
 /// The logs, in the order of their streams (FAST 2015, table 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Log {
+pub(super) enum ActiveLog {
     /// Nodes of directories.
     HotNode,
     /// Nodes of files that point to data.
@@ -17,10 +17,16 @@ pub(super) enum Log {
     ColdData,
 }
 
-impl Log {
-    pub const ALL: [Log; 6] =
-        [Log::HotNode, Log::WarmNode, Log::ColdNode, Log::HotData, Log::WarmData, Log::ColdData];
-    pub const COUNT: u32 = Log::ALL.len() as u32;
+impl ActiveLog {
+    pub const ALL: [ActiveLog; 6] = [
+        ActiveLog::HotNode,
+        ActiveLog::WarmNode,
+        ActiveLog::ColdNode,
+        ActiveLog::HotData,
+        ActiveLog::WarmData,
+        ActiveLog::ColdData,
+    ];
+    pub const COUNT: u32 = ActiveLog::ALL.len() as u32;
 }
 
 /// The blocks of data that a file's first node points to, and those of each further one.
@@ -31,7 +37,7 @@ const NODES_OF_INODE: u32 = 2;
 
 /// What a block of the main area holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Held {
+pub(super) enum LiveBlock {
     /// Block `at` of a file.
     Data { file: u32, at: u32 },
     /// Node `at` of a file. The first one is its inode.
@@ -42,32 +48,32 @@ pub(super) enum Held {
     DirectoryNode { directory: u32 },
 }
 
-impl Held {
+impl LiveBlock {
     /// Returns the log that takes the block when it is written.
-    pub fn log(self) -> Log {
+    pub fn log(self) -> ActiveLog {
         match self {
-            Held::Data { .. } => Log::WarmData,
-            Held::Node { at, .. } if at == NODES_OF_INODE + 1 => Log::ColdNode,
-            Held::Node { .. } => Log::WarmNode,
-            Held::Entries { .. } => Log::HotData,
-            Held::DirectoryNode { .. } => Log::HotNode,
+            LiveBlock::Data { .. } => ActiveLog::WarmData,
+            LiveBlock::Node { at, .. } if at == NODES_OF_INODE + 1 => ActiveLog::ColdNode,
+            LiveBlock::Node { .. } => ActiveLog::WarmNode,
+            LiveBlock::Entries { .. } => ActiveLog::HotData,
+            LiveBlock::DirectoryNode { .. } => ActiveLog::HotNode,
         }
     }
 
     /// Returns the log that takes the block when the cleaner moves it.
-    pub fn log_when_cleaned(self) -> Log {
+    pub fn log_when_cleaned(self) -> ActiveLog {
         match self {
-            Held::Data { .. } | Held::Entries { .. } => Log::ColdData,
+            LiveBlock::Data { .. } | LiveBlock::Entries { .. } => ActiveLog::ColdData,
             node => node.log(),
         }
     }
 
     /// Returns the node that points to a block of data. What points to a node is the table of nodes.
-    pub fn parent(self) -> Option<Held> {
+    pub fn parent(self) -> Option<LiveBlock> {
         match self {
-            Held::Data { file, at } => Some(Held::Node { file, at: node_of(at) }),
-            Held::Entries { directory } => Some(Held::DirectoryNode { directory }),
-            Held::Node { .. } | Held::DirectoryNode { .. } => None,
+            LiveBlock::Data { file, at } => Some(LiveBlock::Node { file, at: node_of(at) }),
+            LiveBlock::Entries { directory } => Some(LiveBlock::DirectoryNode { directory }),
+            LiveBlock::Node { .. } | LiveBlock::DirectoryNode { .. } => None,
         }
     }
 }
@@ -81,7 +87,7 @@ fn node_of(at: u32) -> u32 {
 
 /// A file: where its blocks and nodes are; none until they are written.
 #[derive(Clone, Debug, Default)]
-struct File {
+struct FilePlaces {
     data: Vec<Option<u32>>,
     nodes: Vec<Option<u32>>,
 }
@@ -103,7 +109,7 @@ struct Kind {
 /// The files and directories. A file keeps its number, and numbers are used again.
 #[derive(Clone, Debug)]
 pub(super) struct Files {
-    files: Vec<File>,
+    files: Vec<FilePlaces>,
     unused: Vec<u32>,
     directories: Vec<Directory>,
     /// The temporary files, and the others.
@@ -135,12 +141,12 @@ impl Files {
     pub fn create(&mut self, is_lasting: bool, blocks: u64) -> u32 {
         let count = u32::try_from(blocks).expect("a file fits into the main area");
         let file = self.unused.pop().unwrap_or_else(|| {
-            self.files.push(File::default());
+            self.files.push(FilePlaces::default());
             u32::try_from(self.files.len() - 1).expect("no more than there are blocks")
         });
         let nodes = node_of(count.saturating_sub(1)) + 1;
         let places = |count: u32| vec![None; count as usize];
-        self.files[file as usize] = File { data: places(count), nodes: places(nodes) };
+        self.files[file as usize] = FilePlaces { data: places(count), nodes: places(nodes) };
         let kind = &mut self.kinds[usize::from(is_lasting)];
         kind.files.push(file);
         kind.blocks += blocks;
@@ -156,29 +162,31 @@ impl Files {
     }
 
     /// Returns the data and the nodes of a file.
-    pub fn all_of(&self, file: u32) -> impl Iterator<Item = Held> + use<> {
-        let File { data, nodes } = &self.files[file as usize];
+    pub fn all_of(&self, file: u32) -> impl Iterator<Item = LiveBlock> + use<> {
+        let FilePlaces { data, nodes } = &self.files[file as usize];
         let count = |places: &[Option<u32>]| u32::try_from(places.len()).expect("made of one");
-        let data = (0..count(data)).map(move |at| Held::Data { file, at });
-        data.chain((0..count(nodes)).map(move |at| Held::Node { file, at }))
+        let data = (0..count(data)).map(move |at| LiveBlock::Data { file, at });
+        data.chain((0..count(nodes)).map(move |at| LiveBlock::Node { file, at }))
     }
 
     /// Returns where something is, if it was written.
-    pub fn place(&self, held: Held) -> Option<u32> {
+    pub fn place(&self, held: LiveBlock) -> Option<u32> {
         match held {
-            Held::Data { file, at } => self.files[file as usize].data[at as usize],
-            Held::Node { file, at } => self.files[file as usize].nodes[at as usize],
-            Held::Entries { directory } => self.directories[directory as usize].entries,
-            Held::DirectoryNode { directory } => self.directories[directory as usize].node,
+            LiveBlock::Data { file, at } => self.files[file as usize].data[at as usize],
+            LiveBlock::Node { file, at } => self.files[file as usize].nodes[at as usize],
+            LiveBlock::Entries { directory } => self.directories[directory as usize].entries,
+            LiveBlock::DirectoryNode { directory } => self.directories[directory as usize].node,
         }
     }
 
-    pub fn set_place(&mut self, held: Held, block: u32) {
+    pub fn set_place(&mut self, held: LiveBlock, block: u32) {
         let place = match held {
-            Held::Data { file, at } => &mut self.files[file as usize].data[at as usize],
-            Held::Node { file, at } => &mut self.files[file as usize].nodes[at as usize],
-            Held::Entries { directory } => &mut self.directories[directory as usize].entries,
-            Held::DirectoryNode { directory } => &mut self.directories[directory as usize].node,
+            LiveBlock::Data { file, at } => &mut self.files[file as usize].data[at as usize],
+            LiveBlock::Node { file, at } => &mut self.files[file as usize].nodes[at as usize],
+            LiveBlock::Entries { directory } => &mut self.directories[directory as usize].entries,
+            LiveBlock::DirectoryNode { directory } => {
+                &mut self.directories[directory as usize].node
+            }
         };
         *place = Some(block);
     }

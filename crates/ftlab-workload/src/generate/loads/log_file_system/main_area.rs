@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::logs::{Held, Log};
+use super::logs::{ActiveLog, LiveBlock};
 
 /// What a segment is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,8 +35,8 @@ pub(super) struct MainArea {
     /// The blocks of a segment.
     segment: u32,
     segments: Vec<Segment>,
-    held: Vec<Option<Held>>,
-    open: [Option<Open>; Log::ALL.len()],
+    held: Vec<Option<LiveBlock>>,
+    open: [Option<Open>; ActiveLog::ALL.len()],
     /// The free segments, in the order in which they are taken.
     free: VecDeque<u32>,
     /// Full segments that hold nothing any more.
@@ -50,7 +50,7 @@ impl MainArea {
             segment,
             segments: vec![empty; segments as usize],
             held: vec![None; segments as usize * segment as usize],
-            open: [None; Log::ALL.len()],
+            open: [None; ActiveLog::ALL.len()],
             free: (0..segments).collect(),
             emptied: Vec::new(),
         }
@@ -69,7 +69,7 @@ impl MainArea {
     /// # Panics
     ///
     /// If the log needs a segment and none is free.
-    pub fn append(&mut self, log: Log, held: Held) -> u32 {
+    pub fn append(&mut self, log: ActiveLog, held: LiveBlock) -> u32 {
         let open = self.open[log as usize].unwrap_or_else(|| {
             let segment = self.free.pop_front().expect("the cleaner keeps segments free");
             self.segments[segment as usize].is = Use::Open;
@@ -104,7 +104,7 @@ impl MainArea {
     }
 
     /// Returns the live blocks of a segment with what they hold.
-    pub fn live(&self, segment: u32) -> Vec<(u32, Held)> {
+    pub fn live(&self, segment: u32) -> Vec<(u32, LiveBlock)> {
         let blocks = segment * self.segment..(segment + 1) * self.segment;
         blocks.filter_map(|block| Some((block, self.held[block as usize]?))).collect()
     }

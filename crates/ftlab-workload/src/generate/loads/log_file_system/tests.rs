@@ -49,7 +49,7 @@ impl Disk {
         let sectors = u64::from(run.disk.segment) * BLOCK;
         let mut written = vec![(0, None); run.disk.segments as usize];
         for directory in 0..run.disk.directories {
-            for held in [Held::Entries { directory }, Held::DirectoryNode { directory }] {
+            for held in [LiveBlock::Entries { directory }, LiveBlock::DirectoryNode { directory }] {
                 note(&mut written, run, held);
             }
         }
@@ -125,7 +125,7 @@ impl Disk {
 }
 
 /// Notes what lies on the disk at the beginning.
-fn note(written: &mut [(u64, Option<u32>)], run: &LogFileSystemRun, held: Held) {
+fn note(written: &mut [(u64, Option<u32>)], run: &LogFileSystemRun, held: LiveBlock) {
     let block = run.files.place(held).expect("all is written");
     let (until, by) = &mut written[(block / run.disk.segment) as usize];
     *until = (*until).max(u64::from(block % run.disk.segment + 1) * BLOCK);
@@ -168,7 +168,13 @@ fn logs_go_forward_and_segments_are_written_again_after_their_trim() {
         }
         agree(&run);
         assert!(waits > 10 && disk.trims > 100 && disk.reads > 1000, "{waits} {}", disk.trims);
-        let logs = [Log::HotNode, Log::WarmNode, Log::HotData, Log::WarmData, Log::ColdData];
+        let logs = [
+            ActiveLog::HotNode,
+            ActiveLog::WarmNode,
+            ActiveLog::HotData,
+            ActiveLog::WarmData,
+            ActiveLog::ColdData,
+        ];
         let written = logs.map(|log| disk.written_blocks[1 + log as usize]);
         assert!(written.iter().all(|&blocks| blocks > 1000), "{load}: {written:?}");
     }
@@ -183,8 +189,8 @@ fn little_data_needs_little_cleaning_and_much_data_much() {
             let transfer = run.next(|| false).expect("it goes on");
             disk.see(transfer, run.awaits_trims());
         });
-        let blocks = |log: Log| disk.written_blocks[1 + log as usize] as f64;
-        blocks(Log::ColdData) / blocks(Log::WarmData)
+        let blocks = |log: ActiveLog| disk.written_blocks[1 + log as usize] as f64;
+        blocks(ActiveLog::ColdData) / blocks(ActiveLog::WarmData)
     };
     let [little, some, much] = ["20%", "50%", "75%"].map(cost);
     assert!(little < some && some < much, "{little} {some} {much}");
@@ -193,15 +199,15 @@ fn little_data_needs_little_cleaning_and_much_data_much() {
 
 #[test]
 fn nodes_point_to_what_they_can() {
-    let parent = |at: u32| match (Held::Data { file: 7, at }).parent() {
-        Some(Held::Node { file: 7, at }) => at,
+    let parent = |at: u32| match (LiveBlock::Data { file: 7, at }).parent() {
+        Some(LiveBlock::Node { file: 7, at }) => at,
         other => panic!("{other:?}"),
     };
     assert_eq!([0, 922, 923, 1940, 1941, 2958].map(parent), [0, 0, 1, 1, 2, 2]);
     assert_eq!([2959, 3976, 3977].map(parent), [4, 4, 5], "behind the indirect node");
-    let logs = [0, 1, 2, 3, 4].map(|at| (Held::Node { file: 7, at }).log());
-    let warm = Log::WarmNode;
-    assert_eq!(logs, [warm, warm, warm, Log::ColdNode, warm]);
+    let logs = [0, 1, 2, 3, 4].map(|at| (LiveBlock::Node { file: 7, at }).log());
+    let warm = ActiveLog::WarmNode;
+    assert_eq!(logs, [warm, warm, warm, ActiveLog::ColdNode, warm]);
 }
 
 #[test]
