@@ -16,13 +16,14 @@
 //! so what HOT leaves has an open block of its own in group 1. A block of a group in turn that would free nothing moves
 //! to the next group as it is. A block that is open when the sizes change stays in its group. If the victim policy finds
 //! nothing in the last group, all groups are merged; the authors count collections in a row.
-//! The model: intervals come from the exact last write of each page, so none is cut off by the epoch, and short ones
-//! need no count of their own; pages that are written more seldom than once in an epoch are what all others leave; policies hear of no trims, which end an interval in theirs. Age in group 1 begins with
-//! the write, not with the age at which pages leave HOT. Flows are solved, not iterated. If HOT took less than 15 % of
-//! the writes, or its victims held more than 10 %, the model counts without it; theirs counts with what it took. An
-//! epoch is never prolonged. The hot filter: the age of an overwritten page is its own, not that of its block, and the
-//! age of a HOT block begins when it is opened; it learns from the first write on. If a flash page holds several
-//! pages, the first one decides where a copy of all of them goes.
+//! The model: intervals come from the exact last write of each page, so none is cut off by the epoch, and short ones need
+//! no count of their own; pages that are written more seldom than once in an epoch are what all others leave; policies
+//! hear of no trims, which end an interval in theirs. Age in group 1 begins with the write, not with the age at which
+//! pages leave HOT. Flows are solved, not iterated. If HOT took less than 15 % of the writes, or its victims held more
+//! than 10 %, the model counts without it; theirs counts with what it took. An epoch is never prolonged. The hot filter:
+//! the age of an overwritten page is its own, not that of its block, and the age of a HOT block begins when it is opened;
+//! it learns from the first write on. If a flash page holds several pages, the first one decides where a copy of all of
+//! them goes.
 
 mod groups;
 mod hot;
