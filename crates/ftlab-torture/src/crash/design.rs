@@ -268,7 +268,7 @@ const EVERYTHING: Together = &[
     ("ftl.superblock.dies", &["2", "3"]),
     ("ftl.slc_cache.policy", &["static", "dynamic", "hybrid"]),
     ("ftl.slc_cache.blocks", &["1", "2"]),
-    ("ftl.streams.policy", &["single", "sepbit", "multi-hash", "host", "dac"]),
+    ("ftl.streams.policy", &["single", "sepbit", "multi-hash", "by-host-stream", "dac", "midas"]),
     ("ftl.mapping.policy", &["page", "page", "dftl"]),
     ("ftl.mapping.cache", &["256B", "1KiB"]),
     ("ftl.placement.policy", &["dynamic"]),
@@ -341,6 +341,29 @@ impl Design {
             let settings = draw::device_with(stream, &given, policy, LIMIT);
             if !kills(&settings) {
                 return settings;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A draw that does not load is drawn again, so an unknown name would never be missed.
+    #[test]
+    fn designs_name_what_there_is() {
+        for design in &DESIGNS {
+            for (path, values) in design.options {
+                let catalog = ftlab::config::catalog();
+                let option = catalog.option(path).unwrap_or_else(|| panic!("{path}"));
+                let known = |value: &&str| option.choices.iter().any(|it| it.name == *value);
+                let is_choice = !option.choices.is_empty();
+                assert!(
+                    !is_choice || values.iter().all(known),
+                    "{}: {path} {values:?}",
+                    design.name
+                );
             }
         }
     }

@@ -81,13 +81,13 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
         }
     };
     let zones = |config: &Config| match config.zones() {
-        Some(ZoneShape { count, pages, conventional, .. }) => {
+        Some(ZoneShape { count, size, pages, conventional, .. }) => {
             let options = &config.options.host.zones;
             let limit = |most: Option<u32>| most.map_or("any".to_owned(), |most| most.to_string());
             let (open, active) = (limit(options.max_open), limit(options.max_active));
             let window = options.window.map_or("no".to_owned(), |window| window.to_string());
             format!(
-                "{count} zones of {pages} pages, {conventional} of them conventional, {open} open and {active} active, with {window} random write area"
+                "{count} zones of {pages} pages, {size} sectors apart, {conventional} of them conventional, {open} open and {active} active, with {window} random write area"
             )
         }
         None => "none".to_owned(),

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use ftlab::device::{Device, assemble};
+use ftlab::device::{Device, assemble, power_up};
 use ftlab::engine::Stream;
 use ftlab::host::{Completion, Op, Request};
 
@@ -136,6 +136,32 @@ fn hints_are_the_identifiers_that_naive_models_give() {
             assert_eq!(times(&done), times(&by_hand), "{policy}, {buffer}");
             assert_eq!(sectors(&device), sectors(&other), "{policy}, {buffer}");
         }
+    }
+}
+
+/// What the host knows outlives the device: after a power cut, identifiers are those without one.
+#[test]
+fn hints_outlive_power_cuts() {
+    for policy in ["by-lifetime", "oracle"] {
+        let spec = hinted(policy).set("ftl.recovery.policy", "scan");
+        let all = requests(u64::from(spec.logical_pages()) * PAGE);
+        let mut device = assemble(spec.setup());
+        fill(&mut device, 1, 0..spec.logical_pages(), spec.sectors_per_page());
+        let mut first = device.clone();
+        if first.record_future() {
+            closed_loop(&mut first, 1, all.clone());
+            device.foresee(Arc::new(first.recorded_future().expect("it is short")));
+        }
+        let mut without = device.clone();
+        let (before, after) = all.split_at(all.len() / 2);
+        closed_loop(&mut device, 1, before.to_vec());
+        let earlier = sectors(&device);
+        let (mut device, _) = power_up(spec.setup(), (), device.cut_power()).expect("its remains");
+        closed_loop(&mut device, 1, after.to_vec());
+        closed_loop(&mut without, 1, all.clone());
+        let sum: Vec<_> =
+            earlier.iter().zip(sectors(&device)).map(|(one, two)| one + two).collect();
+        assert_eq!(sum, sectors(&without), "{policy}");
     }
 }
 

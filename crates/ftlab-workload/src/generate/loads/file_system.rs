@@ -140,6 +140,7 @@ pub(in crate::generate) struct FileSystemRun {
     temporary: Ratio,
     commit: u32,
     space: Space,
+    is_laid_out: bool,
     /// The temporary files, and the others.
     files: [LiveFiles; 2],
     new_file: Option<NewFile>,
@@ -176,6 +177,7 @@ impl FileSystemRun {
             temporary: shape.temporary,
             commit: shape.commit,
             space: Space::new(extent.start + apart, extent.sectors - apart),
+            is_laid_out: false,
             files: Default::default(),
             new_file: None,
             deleted: Vec::new(),
@@ -193,6 +195,7 @@ impl FileSystemRun {
     /// Makes the files that are there at the beginning: lasting ones fill their space, one behind the other. This comes with
     /// the first request, since phases are laid out to be checked, too.
     fn lay_out(&mut self) {
+        self.is_laid_out = true;
         loop {
             let sectors = self.sizes.draw(&mut self.stream);
             if self.files[1].sectors + sectors > self.disk.most[1] {
@@ -210,7 +213,7 @@ impl FileSystemRun {
 
     /// Returns the next request. `is_read` draws whether the application reads a file or makes one.
     pub fn next(&mut self, mut is_read: impl FnMut() -> bool) -> Transfer {
-        if self.files[1].places.is_empty() {
+        if !self.is_laid_out {
             self.lay_out();
         }
         loop {

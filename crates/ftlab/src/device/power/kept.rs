@@ -66,6 +66,8 @@ impl<C: Contents> Remains<C> {
             journal_pages: kept.facts().journal_pages,
             // A served drive has none.
             zones: None,
+            // The host has started anew.
+            hints: None,
             // What is kept outside does not hold it.
             events: None,
             plant,

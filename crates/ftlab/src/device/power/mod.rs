@@ -21,6 +21,7 @@ use crate::ftl::handles::LogAtCut;
 use crate::ftl::parity::Recomputed;
 use crate::ftl::recovery::{Erasing, JournalPages, Left, RecoveryFindings, RecoveryPlan, rebuild};
 use crate::ftl::{EmptiedBy, FlashChange, Kernel, ParityChange, superblock};
+use crate::host::hints::HintedWrites;
 use crate::host::zones::Zones;
 use crate::host::{Advanced, Completion, DramSetup, Host, Op, QueueId, Request};
 use crate::image::Damage;
@@ -45,6 +46,8 @@ pub struct Remains<C> {
     cells: CellHistory,
     journal_pages: JournalPages,
     zones: Option<Box<Zones>>,
+    /// What the host knows of its writes.
+    hints: Option<Box<HintedWrites>>,
     /// The log of flexible data placement.
     events: Option<LogAtCut>,
     /// A planted bug survives the cut.
@@ -102,7 +105,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
         let stale_map: Vec<Tpn> =
             device.base.services.map.iter().flat_map(|map| map.being_updated()).collect();
         let Base {
-            kernel: Kernel { ftl, mut contents, flash, .. }, services, zones, plant, ..
+            kernel: Kernel { ftl, mut contents, flash, .. },
+            services,
+            zones,
+            hints,
+            plant,
+            ..
         } = device.base;
         let geometry = ftl.geometry().clone();
         let events = ftl.log_at_cut();
@@ -128,6 +136,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
             cells,
             journal_pages,
             zones,
+            hints,
             events,
             plant,
         }
@@ -255,7 +264,8 @@ fn recompute(found: &Recomputed, plant: Plant, contents: &mut impl Contents) {
     pages.iter().skip(missed).for_each(|&first| change(ParityChange::Covers(*stripe, first)));
 }
 
-/// Powers a device up after a power cut. `setup` must be the setup of the same device, with the same seed.
+/// Powers a device up after a power cut. `setup` must be the setup of the same device, with the same seed. What a host has told
+/// it must be told again: who its streams are, and the future (for `ftl.streams.policy = "future"`).
 ///
 /// # Errors
 /// The contents of the flash are contradictory, or another device wrote them.
@@ -265,7 +275,17 @@ pub fn power_up<P: Probe, C: Contents>(
     remains: Remains<C>,
 ) -> Result<(Device<P, C>, Recovered), Damage> {
     let Remains {
-        at, contents, hold_up, mut left, cells, journal_pages, zones, events, plant, ..
+        at,
+        contents,
+        hold_up,
+        mut left,
+        cells,
+        journal_pages,
+        zones,
+        hints,
+        events,
+        plant,
+        ..
     } = remains;
     let (flash, dram) = (setup.flash.clone(), dram_of(&setup));
     left.dead = dead_dies(&cells, &flash.geometry, at + hold_up);
@@ -287,6 +307,9 @@ pub fn power_up<P: Probe, C: Contents>(
     }
     for recomputed in &plan.stripes {
         recompute(recomputed, plant, &mut device.base.kernel.contents);
+    }
+    if hints.is_some() {
+        device.base.hints = hints;
     }
     device.base.kernel.now = at + hold_up + time;
     if let Some(events) = events {

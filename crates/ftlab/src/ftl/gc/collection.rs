@@ -106,7 +106,10 @@ pub(in crate::ftl) fn begin_collection(plane: PlaneId, wanted: Wanted, ftl: &mut
         false if ftl.blocks.stream(victim) == WriteStream::REWRITES => {}
         false => {
             let stream = ftl.blocks.stream(victim);
-            ftl.policies.streams.collects(victim, stream);
+            // Other purposes choose blocks that are cold and full.
+            if matches!(purpose, Purpose::Space | Purpose::Background) {
+                ftl.policies.streams.collects(victim, stream);
+            }
             ftl.policies.streams.moves(stream, valid);
         }
     }

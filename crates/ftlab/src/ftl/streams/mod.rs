@@ -316,7 +316,7 @@ contract! {
         #[inline]
         fn opened(&mut self, _block: BlockId, _stream: WriteStream) {}
 
-        /// Records that a block of a stream is garbage-collected.
+        /// Records that a block of a stream is garbage-collected for space.
         #[inline]
         fn collects(&mut self, _block: BlockId, _stream: WriteStream) {}
 

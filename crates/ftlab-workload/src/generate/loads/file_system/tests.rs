@@ -206,3 +206,21 @@ fn sizes_shares_and_lifetimes_follow_from_the_options() {
     let life = age / dead as f64 / run.disk.most[0] as f64;
     assert!((0.9..1.1).contains(&life), "{life} of the space of temporary files");
 }
+
+/// With room for one file of a kind, the next one waits until that is trimmed. There is none meanwhile.
+#[test]
+fn the_only_file_is_displaced() {
+    let mut run = run("data = '1MiB', temporary = '0%', temporary_data = '1MiB'");
+    run.disk.most[1] = run.disk.largest;
+    run.sizes = FileSizes::new(run.disk.largest, run.disk.largest);
+    run.space = Space::new(run.disk.start, run.disk.largest);
+    run.files = Default::default();
+    run.lay_out();
+    let mut writes = 0;
+    for _ in 0..1000 {
+        let transfer = run.next(|| false);
+        writes += u64::from(transfer.op == Op::Write && transfer.stream == LASTING_STREAM);
+    }
+    assert!(writes > 100, "{writes} pieces of files");
+    assert!(run.files[1].places.len() <= 1, "no file appears by itself");
+}

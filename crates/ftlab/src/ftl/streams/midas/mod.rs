@@ -59,6 +59,12 @@ options! {
     }
 }
 
+/// A victim: its age if it is a HOT block.
+#[derive(Clone, Copy, Debug)]
+struct VictimAge {
+    hot: Option<u32>,
+}
+
 /// The MiDAS policy. Times are in page writes of the host.
 #[derive(Clone, Debug)]
 pub struct Midas {
@@ -80,8 +86,8 @@ pub struct Midas {
     /// Page writes and copies since the last capacity of writes was full, and in that.
     recent: [u64; 2],
     measured: [u64; 2],
-    /// The block that collection takes is a HOT one of this age.
-    hot_victim: Option<u32>,
+    /// The block that collection takes for space.
+    victim: Option<VictimAge>,
 }
 
 impl Policy for Midas {
@@ -98,7 +104,7 @@ impl Policy for Midas {
     fn save(&self, out: &mut ImageWriter) {
         let Midas { geometry: _, logical_pages: _, ages, filter, intervals, .. } = self;
         let Midas { groups, rearranges, opened_at, now, in_epoch, unchecked, .. } = self;
-        let Midas { recent, measured, hot_victim: _, .. } = self;
+        let Midas { recent, measured, victim: _, .. } = self;
         ages.save(out);
         filter.save(out);
         intervals.save(out);
@@ -167,7 +173,7 @@ impl Midas {
             unchecked: 0,
             recent: [0; 2],
             measured: [0; 2],
-            hot_victim: None,
+            victim: None,
         }
     }
 
@@ -306,11 +312,13 @@ impl StreamsPolicy for Midas {
 
     fn collects(&mut self, block: BlockId, _stream: WriteStream) {
         let opened = self.opened_at[block.at()];
-        self.hot_victim = (opened > 0).then(|| (self.now as u32).wrapping_sub(opened));
+        let hot = (opened > 0).then(|| (self.now as u32).wrapping_sub(opened));
+        self.victim = Some(VictimAge { hot });
     }
 
     fn moves(&mut self, stream: WriteStream, pages: u32) {
-        if let Some(age) = self.hot_victim.take() {
+        let Some(victim) = self.victim.take() else { return };
+        if let Some(age) = victim.hot {
             self.filter.collects(age.into(), pages);
         }
         if self.groups.collects(stream, pages) {
