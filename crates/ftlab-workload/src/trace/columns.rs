@@ -85,9 +85,6 @@ pub struct OpWords {
     words: Vec<(String, Op)>,
 }
 
-/// The operations that a table can have.
-const OPS: [Op; 4] = [Op::Read, Op::Write, Op::Trim, Op::Flush];
-
 impl ColumnPlan {
     /// Parses `part=column[:unit],...`.
     ///
@@ -208,18 +205,13 @@ pub(crate) fn amount(text: &str) -> Option<u64> {
     (bytes.0 > 0).then_some(bytes.0)
 }
 
-/// An operation by its name.
-pub(crate) fn op_named(name: &str) -> Option<Op> {
-    OPS.into_iter().find(|op| op.name() == name)
-}
-
 impl OpWords {
     /// Adds `word=operation`.
     ///
     /// # Errors
     /// It is not of this form, there is no such operation, or the word has a meaning already.
     pub fn add(&mut self, text: &str) -> Result<(), String> {
-        let known = OPS.map(Op::name).join(", ");
+        let known = Op::ALL.map(Op::name).join(", ");
         for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
             let Some((word, name)) = piece.split_once('=') else {
                 return Err(format!(
@@ -227,7 +219,7 @@ impl OpWords {
                 ));
             };
             let (word, name) = (word.trim(), name.trim());
-            let op = op_named(name);
+            let op = Op::named(name);
             let op =
                 op.ok_or_else(|| format!("there is no operation `{name}`; known are {known}"))?;
             if self.words.iter().any(|(other, _)| other == word) {

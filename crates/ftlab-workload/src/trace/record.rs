@@ -53,6 +53,7 @@ pub(crate) const fn op_code(record: &Record) -> u8 {
         Op::Write => 1,
         Op::Trim => 2,
         Op::Flush => 3,
+        Op::Append if record.fua => 12,
         Op::Append => 5,
         Op::ZoneOpen => 6,
         Op::ZoneClose => 7,
@@ -63,7 +64,7 @@ pub(crate) const fn op_code(record: &Record) -> u8 {
     }
 }
 
-/// The inverse of [`op_code`]: returns the operation, and whether it is a write with `fua`.
+/// The inverse of [`op_code`]: returns the operation, and whether it has `fua`.
 pub(crate) const fn op_of(code: u8) -> Option<(Op, bool)> {
     match code {
         0 => Some((Op::Read, false)),
@@ -78,6 +79,7 @@ pub(crate) const fn op_of(code: u8) -> Option<(Op, bool)> {
         9 => Some((Op::ZoneReset, false)),
         10 => Some((Op::ZoneOffline, false)),
         11 => Some((Op::ZoneCommit, false)),
+        12 => Some((Op::Append, true)),
         _ => None,
     }
 }

@@ -447,8 +447,8 @@ fn what_is_wrong_with_a_table_is_said() {
     let wrong = ["R", "R=reads", "R=read,R=write"];
     let said: Vec<_> = wrong.iter().map(|text| words.add(text).expect_err(text)).collect();
     insta::assert_snapshot!(said.join("\n"), @r"
-    `R` is not word=operation, as in R=read; operations are read, write, trim, flush
-    there is no operation `reads`; known are read, write, trim, flush
+    `R` is not word=operation, as in R=read; operations are read, write, trim, flush, append, zone-open, zone-close, zone-finish, zone-reset, zone-offline, zone-commit
+    there is no operation `reads`; known are read, write, trim, flush, append, zone-open, zone-close, zone-finish, zone-reset, zone-offline, zone-commit
     `R` has a meaning already; give it once
     ");
 }

@@ -7,7 +7,7 @@ use ftlab::host::Op;
 use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SimTime};
 
-use crate::trace::columns::{ColumnPlan, Given, OpWords, RequestPart, amount, op_named};
+use crate::trace::columns::{ColumnPlan, Given, OpWords, RequestPart, amount};
 use crate::trace::error::{Bad, ErrorKind};
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
@@ -166,7 +166,7 @@ fn layout(plan: &ColumnPlan, names: &[String]) -> Result<TableLayout, String> {
     };
     let op = needed(RequestPart::Op)?;
     let op = column(op, names)
-        .or_else(|problem| op_named(&op.text).map(FieldOrigin::Constant).ok_or(problem))?;
+        .or_else(|problem| Op::named(&op.text).map(FieldOrigin::Constant).ok_or(problem))?;
     let time = of(RequestPart::Time).map(|given| column(given, names)).transpose()?;
     let stream = of(RequestPart::Stream).map(|given| column(given, names)).transpose()?;
     let offset = number(RequestPart::Offset)?;

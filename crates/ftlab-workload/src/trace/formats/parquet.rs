@@ -1,5 +1,5 @@
-//! Parquet with the columns `t_ns`, `op` (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA), `lba` (sectors of 512
-//! bytes), `sectors` and, optionally, `stream`, of any integer type. Other columns are ignored.
+//! Parquet with the columns `t_ns`, `op` (the codes of [`op_of`]), `lba` (sectors of 512 bytes), `sectors` and, optionally,
+//! `stream`, of any integer type. Other columns are ignored.
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, Nanos, SimTime};
@@ -18,7 +18,8 @@ use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 pub(crate) static FORMAT: Format = Format {
     name: "parquet",
     doc: "Parquet with the columns of a record; the smallest and fastest to read",
-    columns: "t_ns, op (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA), lba, sectors, stream",
+    columns: "t_ns, op (0 read, 1 write, 2 trim, 3 flush, 4 write with FUA; on zones 5 append, 6 open, 7 close, 8 finish, 9 reset, \
+              10 take offline, 11 commit, 12 append with FUA), lba, sectors, stream",
     units: Units { time: TimeUnit::Ns, address: SpaceUnit::Sector, size: SpaceUnit::Sector },
     tick: Nanos(1),
     unit_varies: false,
@@ -32,6 +33,9 @@ pub(crate) const COLUMNS: [(&str, bool); 5] =
 
 /// Beyond this many sectors an address in bytes does not fit in 64 bits.
 const MOST_SECTORS: u64 = u64::MAX / 512;
+/// How the library begins to say that it lacks a compression.
+const NO_CODEC: &str = "Disabled feature at compile time";
+
 /// Opens a Parquet file.
 pub(crate) fn open(
     table: TableBytes,
@@ -56,7 +60,12 @@ pub(crate) fn open(
 
 #[cold]
 fn corrupt(name: &str, error: &ParquetError) -> TraceError {
-    let remedy = "the file is damaged or truncated: fetch or convert it again";
+    let remedy = match error {
+        ParquetError::General(told) if told.starts_with(NO_CODEC) => {
+            "it is compressed in a way that ftlab does not read: write it with zstd, snappy or gzip"
+        }
+        _ => "the file is damaged or truncated: fetch or convert it again",
+    };
     TraceError::new(ErrorKind::Corrupt, name, format!("not readable as Parquet: {error}"), remedy)
 }
 
