@@ -40,7 +40,6 @@ use stack::{NoFiles, Stack, Texts};
 
 use crate::cache::UsualCapacity;
 use crate::ftl::placement::{PlacementChoice, StripeOptions};
-use crate::ftl::streams::StreamsChoice;
 use crate::ftl::superblock::SuperblockPolicy;
 use crate::host::translation::LogRules;
 use crate::host::zones::ZonePolicy;
@@ -88,6 +87,7 @@ impl Config {
             // If a layer could not be read, further problems may only be due to its missing options.
             return Err(ConfigError { problems: reader.problems() });
         }
+        imply_zoned(&mut reader);
         let mut options = Options::read(&mut reader);
         reader.finish();
         adjust(&mut options, &mut reader);
@@ -237,6 +237,20 @@ fn adjust_to_log(options: &mut Options, reader: &mut LayerReader<'_>) {
 }
 
 /// Zones lie on planes of their own, in streams of their own. Superblocks need no such placement: a zone fills some.
+fn imply_zoned(reader: &mut LayerReader<'_>) {
+    let zones = reader.peek::<ZonePolicy>("host.zones.policy");
+    if zones.is_none_or(|policy| policy == ZonePolicy::None) {
+        return;
+    }
+    const WHY: &str = "zones have blocks of their own";
+    reader.imply("ftl.streams.policy", "zoned", WHY);
+    let superblocks = reader.peek::<SuperblockPolicy>("ftl.superblock.policy");
+    if superblocks.is_none_or(|policy| policy == SuperblockPolicy::None) {
+        reader.imply("ftl.placement.policy", "zoned", WHY);
+    }
+}
+
+/// Open zones are active, too.
 fn adjust_to_zones(options: &mut Options, reader: &mut LayerReader<'_>) {
     if options.host.zones.policy == ZonePolicy::None {
         return;
@@ -248,25 +262,6 @@ fn adjust_to_zones(options: &mut Options, reader: &mut LayerReader<'_>) {
     if more && !reader.set_by_hand(OPEN) {
         zones.max_open = zones.max_active;
         reader.origins.insert(OPEN, ValueOrigin::Adjusted("open zones are active"));
-    }
-    const WHY: ValueOrigin = ValueOrigin::Adjusted("zones have blocks of their own");
-    const STREAMS: &str = "ftl.streams.policy";
-    if !options.ftl.streams.policy.is_zoned() && !reader.set_by_hand(STREAMS) {
-        options.ftl.streams.policy = StreamsChoice::zoned_as_usual();
-        reader.origins.insert(STREAMS, WHY);
-        reader.origins.insert("ftl.streams.zone_streams", WHY);
-    }
-    const PLACEMENT: &str = "ftl.placement.policy";
-    let has_superblocks = options.ftl.superblock.policy != SuperblockPolicy::None;
-    let lies_apart = has_superblocks || options.ftl.placement.policy.zoned().is_some();
-    if !lies_apart && !reader.set_by_hand(PLACEMENT) {
-        options.ftl.placement.policy = PlacementChoice::zoned_as_usual();
-        reader.origins.insert(PLACEMENT, WHY);
-        const OPTIONS: [&str; 3] =
-            ["ftl.placement.zone_dies", "ftl.placement.zone_blocks", "ftl.placement.zone_order"];
-        for option in OPTIONS {
-            reader.origins.insert(option, WHY);
-        }
     }
 }
 

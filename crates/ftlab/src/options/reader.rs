@@ -62,6 +62,8 @@ pub struct LayerReader<'a> {
     wrong: BTreeSet<&'static str>,
     /// The policies in force, by the path of their seam.
     chosen: BTreeMap<&'static str, (&'static str, Chosen)>,
+    /// The policies that other options imply where the user chooses none, with the reason, by the path of their seam.
+    implied: BTreeMap<&'static str, (&'static str, &'static str)>,
     /// The values in force, as they are printed.
     values: BTreeMap<&'static str, String>,
     /// Whether it is reading a policy that only replaces an unknown one.
@@ -90,6 +92,7 @@ impl<'a> LayerReader<'a> {
             read: BTreeSet::new(),
             wrong: BTreeSet::new(),
             chosen: BTreeMap::new(),
+            implied: BTreeMap::new(),
             values: BTreeMap::new(),
             muted: false,
         }
@@ -168,6 +171,12 @@ impl<'a> LayerReader<'a> {
         let index = |name: &str| seam.policies.iter().position(|policy| policy.name == name);
         let stand_in = Chosen { index: index(seam.default).unwrap_or(0), stand_in: true };
         let chosen = match self.entries.get(seam.path).cloned() {
+            _ if self.implies(seam.path) => {
+                let (policy, why) = self.implied[seam.path];
+                self.origins.insert(seam.path, ValueOrigin::Adjusted(why));
+                let index = index(policy).expect("a policy of the seam");
+                Chosen { index, stand_in: false }
+            }
             None => {
                 self.origins.insert(seam.path, ValueOrigin::Default);
                 Chosen { stand_in: false, ..stand_in }
@@ -201,6 +210,22 @@ impl<'a> LayerReader<'a> {
         self.chosen.insert(seam.path, (name, chosen));
         self.values.insert(seam.path, name.to_owned());
         chosen
+    }
+
+    /// Makes a policy the default of its seam, above what presets say, because of other options. This comes before all reading.
+    pub(crate) fn imply(&mut self, seam: &'static str, policy: &'static str, why: &'static str) {
+        self.implied.insert(seam, (policy, why));
+    }
+
+    /// Whether an implied policy of a seam is in force.
+    fn implies(&self, seam: &str) -> bool {
+        self.implied.contains_key(seam) && !self.set_by_hand(seam)
+    }
+
+    /// The value of an option, if it is set and right. Nothing is recorded.
+    pub(crate) fn peek<T: Value>(&self, path: &str) -> Option<T> {
+        let (_, entry) = self.entries.get(path)?;
+        T::read(&entry.raw).ok()
     }
 
     /// Reads the options of the chosen policy.
@@ -239,8 +264,10 @@ impl<'a> LayerReader<'a> {
         let Some(applies_to) = &option.applies_to else { return };
         let Some((name, chosen)) = self.chosen.get(applies_to.seam) else { return };
         let set_by = self.entries.get(applies_to.seam).map(|(layer, _)| *layer);
-        // A higher layer that changes the policy drops the options of the policy below.
-        if chosen.stand_in || set_by.is_some_and(|set_by| set_by > layer) {
+        // A higher layer that changes the policy drops the options of the policy below, as an implied one drops a preset's.
+        let is_dropped = set_by.is_some_and(|set_by| set_by > layer)
+            || (self.implies(applies_to.seam) && !self.is_by_hand(layer));
+        if chosen.stand_in || is_dropped {
             return;
         }
         self.problems.push(Problem {
@@ -271,9 +298,11 @@ impl<'a> LayerReader<'a> {
 
     /// Whether the user set the option by hand, in a file or with --set, to any value.
     pub(crate) fn set_by_hand(&self, path: &str) -> bool {
-        self.entries.get(path).is_some_and(|(layer, _)| {
-            matches!(self.layers[*layer].kind, LayerKind::File | LayerKind::Set)
-        })
+        self.entries.get(path).is_some_and(|(layer, _)| self.is_by_hand(*layer))
+    }
+
+    fn is_by_hand(&self, layer: usize) -> bool {
+        matches!(self.layers[layer].kind, LayerKind::File | LayerKind::Set)
     }
 
     /// The paths of all options.

@@ -1,5 +1,7 @@
 //! What the host's own translation needs of its options.
 
+use ftlab::config::Config;
+
 use crate::errors::{error, with_sets};
 
 #[test]
@@ -36,4 +38,22 @@ fn a_store_of_the_host_needs_zones_to_spare() {
     let (path, message, _) = with(&large);
     assert_eq!(path, "host.translation.map_block", "{message}");
     assert!(message.contains("32 bits"), "{message}");
+}
+
+/// Zones imply placement and streams of their own, whose options need no policy then; one that was chosen stays.
+#[test]
+fn zones_imply_where_they_lie() {
+    let zones =
+        ["host.zones.policy=zns", "host.zones.capacity=64KiB", "ftl.over_provisioning=100%"];
+    let with = |more: &[&'static str]| with_sets("tiny", &[&zones[..], more].concat());
+    let layers = with(&["ftl.placement.zone_dies=1", "ftl.streams.zone_streams=3"]);
+    let config = Config::load(&layers).expect("in order");
+    let shown = config.show();
+    for line in ["zone_dies = \"1\"", "zone_streams = 3", "zones have blocks of their own"] {
+        assert!(shown.contains(line), "{line} in {shown}");
+    }
+    let single = ["ftl.streams.policy=single", "ftl.streams.zone_streams=3"];
+    let problem = error(&with(&single)).problems[0].clone();
+    assert_eq!(problem.path, "ftl.streams.zone_streams");
+    assert!(problem.message.contains("is \"single\""), "{}", problem.message);
 }

@@ -188,12 +188,6 @@ contract! {
 }
 
 impl PlacementChoice {
-    /// Placement by zones, with the default options.
-    #[must_use]
-    pub const fn zoned_as_usual() -> PlacementChoice {
-        PlacementChoice::Zoned(ZonedOptions::USUAL)
-    }
-
     /// Static placement with this stripe.
     #[must_use]
     pub const fn striped(stripe: StripeOptions) -> PlacementChoice {

@@ -33,10 +33,6 @@ options! {
 }
 
 impl ZonedOptions {
-    /// The defaults.
-    pub(super) const USUAL: ZonedOptions =
-        ZonedOptions { zone_dies: None, zone_blocks: 1, zone_order: StripeOrder::PLANES_FIRST };
-
     /// The planes of a zone, on a device with so many dies of so many planes. None if its dies form no whole groups.
     #[must_use]
     pub fn planes(&self, dies: u32, planes_per_die: u32) -> Option<u32> {

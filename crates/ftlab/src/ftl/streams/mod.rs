@@ -345,14 +345,6 @@ contract! {
     }
 }
 
-impl StreamsChoice {
-    /// Streams by zone, with the default options.
-    #[must_use]
-    pub const fn zoned_as_usual() -> StreamsChoice {
-        StreamsChoice::Zoned(ZonedStreamsOptions::USUAL)
-    }
-}
-
 impl Streams {
     /// Returns the number of host streams.
     #[inline]

@@ -22,11 +22,6 @@ options! {
     }
 }
 
-impl ZonedStreamsOptions {
-    /// The defaults.
-    pub(super) const USUAL: ZonedStreamsOptions = ZonedStreamsOptions { zone_streams: 14 };
-}
-
 /// The stream of conventional zones.
 const CONVENTIONAL: WriteStream = WriteStream::new(0);
 

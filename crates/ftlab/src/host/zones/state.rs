@@ -88,13 +88,14 @@ counters! {
         /// Zones that were finished before that.
         finished: u64, unit "zones", at "zones/finished";
         /// Sectors that they lacked.
-        unwritten: u64, unit "sectors", at "zones/finished_unwritten_sectors";
+        unwritten: u64, unit "sectors", at "zones/finished_unwritten_sectors",
+            compared lower if any "zones, finished unwritten";
         /// Zones that were reset.
-        resets: u64, unit "zones", at "zones/resets";
+        resets: u64, unit "zones", at "zones/resets", compared lower if any "zones, resets";
         /// Appends.
         appends: u64, unit "requests", at "zones/appends";
         /// Commands that failed because of the state of a zone.
-        errors: u64, unit "requests", at "zones/errors";
+        errors: u64, unit "requests", at "zones/errors", compared lower if any "zones, refused commands";
     }
 }
 

@@ -80,9 +80,10 @@ counters! {
         /// Sectors that the host wrote, by handle.
         sectors: [u64; MOST_HANDLES], unit "sectors";
         /// Pages that collection moved out of reclaim units.
-        moved_pages: u64, unit "pages", at "placement/moved_pages";
+        moved_pages: u64, unit "pages", at "placement/moved_pages", compared lower if any "handles, pages moved";
         /// Units that the host left before they were full.
-        not_fully_written: u64, unit "events", at "placement/not_fully_written";
+        not_fully_written: u64, unit "events", at "placement/not_fully_written",
+            compared lower if any "handles, units not fully written";
         /// Power cuts that left handles without the units that they had begun to fill.
         reset_modified: u64, unit "events", at "placement/reset_modified";
         /// Writes that named a handle that does not exist.
