@@ -60,6 +60,8 @@ const BEHIND_SHARE: f64 = 0.02;
 const BEHIND_AT_LEAST: Nanos = Nanos::from_micros(50_000);
 /// Pages left in the write buffer matter if they are more than this share of the pages written back.
 const LEFT_SHARE: f64 = 0.05;
+/// Pages that are trimmed or reset in the write buffer matter if they are more than this share of those that came into it.
+const DIED_SHARE: f64 = 0.5;
 /// Reads of pages that were never written matter if they are more than this share of all reads.
 const UNWRITTEN_SHARE: f64 = 0.01;
 /// The class of data from before matters if more than this share of all flash reads were of such data.
@@ -106,6 +108,7 @@ pub(super) fn collect(
     notes.extend(steadiness(&report.steady_state, report, capacity_bytes, circumstances));
     notes.extend(departs(report, capacity_bytes, circumstances));
     notes.extend(left_in_buffer(report));
+    notes.extend(died_in_buffer(report));
     notes.extend(absorbed(report));
     notes.extend(uneven_wear(report));
     for (name, op) in report.host.ops() {
@@ -386,6 +389,21 @@ fn left_in_buffer(report: &Report) -> Option<String> {
             "{} pages were still in the write buffer at the end, {} had been written back: write \
              amplification counts only what reached flash.",
             cache.left_pages, cache.counts.written_back
+        )
+    })
+}
+
+/// Data that is trimmed, or whose zone is reset, may never reach flash.
+fn died_in_buffer(report: &Report) -> Option<String> {
+    let cache = report.cache.as_ref()?;
+    let came = cache.counts.write_misses;
+    let stayed = cache.counts.written_back + cache.left_pages;
+    let died = came.saturating_sub(stayed);
+    (died as f64 > DIED_SHARE * came as f64).then(|| {
+        format!(
+            "{died} of {came} pages were trimmed, or their zones reset, while they were in the write buffer. They never \
+             reached flash, so rates and latencies are mostly those of the buffer. With a smaller `cache.capacity`, or a \
+             larger span, they are those of flash."
         )
     })
 }

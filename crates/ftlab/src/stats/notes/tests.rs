@@ -229,3 +229,13 @@ fn what_the_buffer_absorbs_explains_a_whole_smaller_than_its_part() {
     assert!(!says(&told(0.5, 40, cache()), words));
     assert!(!says(&told(1.5, 40, None), words));
 }
+
+/// Half of the pages that came into the buffer reached flash, or are left in it.
+#[test]
+fn data_that_dies_in_the_buffer_is_noted() {
+    let at = |misses| {
+        says(&notes(|report| report.cache = Some(cache(misses, 20))), "never reached flash")
+    };
+    assert!(!at(240) && at(241));
+    assert!(!says(&notes(|report| report.cache = Some(cache(0, 0))), "never reached flash"));
+}
