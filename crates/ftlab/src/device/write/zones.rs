@@ -128,18 +128,17 @@ pub(in crate::device) fn give_way(on: &mut Base<impl Probe, impl Contents>) -> b
     let mut waits = false;
     for group in 0..shape.groups {
         let pages = shape.pages_of(group);
-        let mut lacks = in_ftl::relieve(&pages, zones.gone(group), ftl);
-        while lacks > 0 && zones.retire(group) {
-            lacks = in_ftl::relieve(&pages, zones.gone(group), ftl);
+        if in_ftl::relieve(&pages, zones.gone(group), ftl) == 0 {
+            continue;
         }
-        if lacks > 0 {
-            let all = shape.sequential_of(group).count() as u32;
-            if in_ftl::relieve(&pages, all, ftl) > 0 {
-                return false;
-            }
-            in_ftl::relieve(&pages, zones.gone(group), ftl);
-            waits = true;
+        let all = shape.sequential_of(group).count() as u32;
+        if in_ftl::relieve(&pages, all, ftl) > 0 {
+            return false;
         }
+        let lacks =
+            |zones: &Zones, ftl: &mut Ftl| in_ftl::relieve(&pages, zones.gone(group), ftl) > 0;
+        while lacks(zones, ftl) && zones.retire(group) {}
+        waits |= lacks(zones, ftl);
     }
     in_ftl::goes_on(waits, ftl);
     true
