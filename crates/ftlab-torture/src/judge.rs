@@ -160,6 +160,16 @@ impl Judge {
         Ok(())
     }
 
+    /// Checks that those sectors of a command may hold nothing that are in zones out of service.
+    ///
+    /// # Errors
+    /// One holds data that was acknowledged, and not reset.
+    pub fn check_gone(&self, tag: u32, is_gone: impl Fn(u64) -> bool) -> Result<(), String> {
+        let Flying { begun, range, .. } = &self.flying[&tag];
+        let mut gone = range.clone().filter(|&sector| is_gone(sector));
+        gone.try_for_each(|sector| self.reference.check(sector, 0, *begun))
+    }
+
     /// Whether a power cut now may leave this version on flash.
     ///
     /// # Errors

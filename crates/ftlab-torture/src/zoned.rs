@@ -1,12 +1,12 @@
 //! Loads for devices with zones: any load becomes one that keeps to the rules of zones, as a careful host does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ftlab::device::{Contents, Device};
 use ftlab::host::zones::{Zone, ZoneError, ZoneState, Zones};
 use ftlab::host::{Completion, Host, Op, Outcome, Request};
 use ftlab::scheduler::Probe;
-use ftlab::units::{Lba, Nanos, SECTOR_BYTES};
+use ftlab::units::{Lba, Lpn, Nanos, SECTOR_BYTES};
 
 use crate::judge::Command;
 use crate::load::Step;
@@ -24,6 +24,8 @@ struct Busy {
 pub struct ZoneHost {
     /// By tag.
     busy: BTreeMap<u32, Busy>,
+    /// Zones that were found out of service.
+    gone: BTreeSet<u32>,
 }
 
 impl ZoneHost {
@@ -39,6 +41,28 @@ impl ZoneHost {
     /// A command has ended.
     pub fn ended(&mut self, tag: u32) {
         self.busy.remove(&tag);
+    }
+
+    /// Notes the zones that are out of service.
+    ///
+    /// # Errors
+    /// One has come back.
+    pub fn note_gone(&mut self, zones: Option<&Zones>) -> Result<(), String> {
+        let Some(zones) = zones else { return Ok(()) };
+        let all = (0..).zip(zones.all());
+        let now: BTreeSet<u32> =
+            all.filter(|(_, zone)| zone.state == ZoneState::Offline).map(|(at, _)| at).collect();
+        if let Some(back) = self.gone.difference(&now).next() {
+            return Err(format!("zone {back} was out of service, and is back"));
+        }
+        self.gone = now;
+        Ok(())
+    }
+
+    /// Number of zones that are out of service.
+    #[must_use]
+    pub fn gone(&self) -> u64 {
+        self.gone.len() as u64
     }
 
     /// Power was cut.
@@ -182,6 +206,23 @@ pub fn may_be(outcome: Outcome, refuses: bool) -> bool {
     }
 }
 
+/// Whether a sector is in a zone that is out of service.
+#[must_use]
+pub fn is_gone(zones: Option<&Zones>, sector: u64) -> bool {
+    zones.is_some_and(|zones| {
+        let zone = sector / zones.rules().shape.size_sectors();
+        zones.all()[zone as usize].state == ZoneState::Offline
+    })
+}
+
+/// Whether a command failed because a zone is out of service.
+#[must_use]
+pub fn met_gone(completion: &Completion, zones: Option<&Zones>) -> bool {
+    let Completion { request: Request { lba, sectors, .. }, outcome, .. } = *completion;
+    let fits = matches!(outcome, Outcome::Zone(ZoneError::Offline | ZoneError::InvalidTransition));
+    fits && (lba.0..lba.0 + u64::from(sectors)).any(|sector| is_gone(zones, sector))
+}
+
 /// The addresses of completions, and of what they found, as the host knows them.
 pub fn with_gaps(zones: Option<&Zones>, finished: &mut [(Completion, FoundVersions)]) {
     let Some(zones) = zones else { return };
@@ -193,13 +234,36 @@ pub fn with_gaps(zones: Option<&Zones>, finished: &mut [(Completion, FoundVersio
     }
 }
 
-/// Nothing is known to be missing of the gaps between zones, which no command reaches.
+/// Nothing is known to be missing of the gaps between zones, which no command reaches, and zones hold nothing that went out of
+/// service.
 pub fn note_gaps(zones: Option<&Zones>, known: &mut [Option<Version>]) {
     let Some(zones) = zones else { return };
     let shape = zones.rules().shape;
-    for zone in known.chunks_mut(shape.size_sectors() as usize) {
-        zone.iter_mut().skip(shape.capacity_sectors() as usize).for_each(|gap| *gap = Some(0));
+    for (zone, known) in zones.all().iter().zip(known.chunks_mut(shape.size_sectors() as usize)) {
+        let held = match zone.state {
+            ZoneState::Offline => 0,
+            _ => shape.capacity_sectors(),
+        };
+        known[held as usize..].fill(Some(0));
     }
+}
+
+/// Checks that nothing on flash belongs to a zone that is out of service.
+///
+/// # Errors
+/// Something does.
+pub fn check_gone<P: Probe, C: Contents>(device: &Device<P, C>) -> Result<(), String> {
+    let Some(zones) = device.zones() else { return Ok(()) };
+    let shape = zones.rules().shape;
+    let gone = (0..).zip(zones.all()).filter(|(_, zone)| zone.state == ZoneState::Offline);
+    for (number, _) in gone {
+        let pages = shape.pages_of(number);
+        let mut pages = (pages.start.get()..pages.end.get()).map(Lpn::new);
+        if let Some(page) = pages.find(|&page| device.ftl().look_up(page).is_some()) {
+            return Err(format!("zone {number} is out of service, and flash holds its {page:?}"));
+        }
+    }
+    Ok(())
 }
 
 /// Checks that data ends at the write pointers of zones that are written further.

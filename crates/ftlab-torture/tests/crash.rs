@@ -55,6 +55,7 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
         ("half-erased blocks", met.half_erased, 20),
         ("units rolled back", met.rolled_back, 9),
         ("faults", met.faults, 10),
+        ("zones out of service", met.retired, 30),
         ("dies that died", met.deaths, 45),
         ("computed pages", met.computed, 500),
         ("lost pages that were judged", met.judged, 20),

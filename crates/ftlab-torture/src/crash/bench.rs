@@ -318,10 +318,16 @@ impl Bench {
     }
 
     fn answered(&mut self, completion: &Completion, found: &FoundVersions) -> Result<(), String> {
+        let zones = self.device.zones();
+        self.zones.note_gone(zones)?;
         match completion.outcome {
             Outcome::Done => self.tally.commands += 1,
             Outcome::ReadOnly if self.refuses() => {}
             Outcome::Unreadable if self.may_lose => self.tally.unreadable += 1,
+            _ if zoned::met_gone(completion, zones) => {
+                let is_gone = |sector| zoned::is_gone(zones, sector);
+                self.judge.check_gone(completion.request.tag, is_gone)?;
+            }
             outcome if zoned::may_be(outcome, self.refuses()) => {}
             Outcome::ReadOnly | Outcome::Unreadable | Outcome::Zone(_) => {
                 return Err(format!("nothing may be lost, and a command failed: {completion:?}"));
@@ -391,6 +397,7 @@ impl Bench {
             stored.came_up(&mut device);
         }
         losses.came_up(device.now());
+        zones.note_gone(device.zones())?;
         Ok(Bench { device, config, judge, tally, stored, losses, zones, ..self })
     }
 
@@ -405,10 +412,13 @@ impl Bench {
             // Some pages of an unreadable command may be readable.
             self.read_into(&mut found, self.per_page)?;
         }
+        // Zones may have gone out of service meanwhile.
+        zoned::note_gaps(self.device.zones(), &mut found);
         let lost = found.iter().filter(|version| version.is_none()).count() as u64;
         self.tally.unreadable += lost;
         self.check_lost(&found)?;
         zoned::check_pointers(self.device.zones(), &found)?;
+        zoned::check_gone(&self.device)?;
         if self.ended_with_capacitors() {
             self.judge.accept(&found);
             return Ok(());
@@ -474,6 +484,8 @@ impl Bench {
         }
         self.advance_to_idle()?;
         self.device.ftl().audit()?;
+        zoned::check_gone(&self.device)?;
+        self.tally.retired += self.zones.gone();
         self.tally.ended += u64::from(self.device.end_of_life().is_some());
         let losses = self.device.ftl().life().map(|life| *life.losses()).unwrap_or_default();
         self.tally.faults += losses.program_failures + losses.erase_failures;

@@ -34,7 +34,7 @@ const ALWAYS: Together = &[
 ];
 
 /// All designs, in the order of their turns.
-pub const DESIGNS: [Design; 17] = [
+pub const DESIGNS: [Design; 18] = [
     Design {
         name: "page",
         about: "page mapping with any buffer",
@@ -105,6 +105,12 @@ pub const DESIGNS: [Design; 17] = [
             ("ftl.streams.zone_streams", &["1", "2", "4"]),
             ("ftl.over_provisioning", &["100%", "200%", "300%"]),
         ],
+    },
+    Design {
+        name: "worn-zones",
+        about: "zones that go out of service, because blocks fail",
+        recovery: ANY,
+        options: WORN_ZONES,
     },
     Design {
         name: "word-lines",
@@ -236,6 +242,30 @@ pub const DESIGNS: [Design; 17] = [
         recovery: ANY,
         options: EVERYTHING,
     },
+];
+
+/// Zones whose blocks fail so often that zones go out of service.
+const WORN_ZONES: Together = &[
+    ("host.zones.policy", &["zns"]),
+    ("host.zones.conventional", &["0", "0", "0", "1"]),
+    ("host.zones.size", &["none", "1MiB"]),
+    ("host.zones.max_open", &["2", "4"]),
+    ("host.zones.max_active", &["4", "none"]),
+    ("host.zones.window", &["none", "none", "16KiB"]),
+    ("ftl.mapping.policy", &["page", "page", "page", "dftl"]),
+    ("ftl.placement.policy", &["zoned", "zoned", "zoned", "dynamic"]),
+    ("ftl.placement.zone_dies", &["none", "1", "1", "2"]),
+    ("ftl.streams.policy", &["zoned", "zoned", "single"]),
+    ("ftl.streams.zone_streams", &["1", "2", "4"]),
+    ("ftl.over_provisioning", &["60%", "100%", "200%"]),
+    ("nand.blocks_per_plane", &["16", "20"]),
+    ("nand.faults.program_failures", &["0", "1000000", "10000000"]),
+    ("nand.faults.erase_failures", &["10000000", "50000000", "100000000"]),
+    ("nand.faults.factory_bad", &["0%", "0%", "2%"]),
+    // What is lost by chance hides what must not be lost.
+    ("nand.faults.read_failures", &["0"]),
+    ("nand.faults.disturb_limit", &["none"]),
+    ("nand.faults.schedule", &[""]),
 ];
 
 /// Stripes, and what they need of others.

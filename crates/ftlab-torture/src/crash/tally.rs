@@ -39,6 +39,8 @@ pub struct CrashTally {
     pub judged: u64,
     /// Devices that reached the end of their life.
     pub ended: u64,
+    /// Zones that went out of service.
+    pub retired: u64,
     /// The time of each recovery.
     pub recoveries: Vec<Nanos>,
 }
@@ -49,7 +51,7 @@ impl CrashTally {
         let CrashTally { cuts, killed, cut_again, cut_coming_up, cut_at_work, .. } = other;
         let CrashTally { cut_collecting, commands, torn, half_erased, rolled_back, .. } = other;
         let CrashTally { faults, deaths, computed, beyond, unreadable, .. } = other;
-        let CrashTally { judged, ended, .. } = other;
+        let CrashTally { judged, ended, retired, .. } = other;
         self.cuts += cuts;
         self.killed += killed;
         self.cut_again += cut_again;
@@ -67,6 +69,7 @@ impl CrashTally {
         self.unreadable += unreadable;
         self.judged += judged;
         self.ended += ended;
+        self.retired += retired;
         self.recoveries.extend(&other.recoveries);
     }
 }

@@ -16,6 +16,7 @@ use crate::device::write::Writes;
 use crate::device::write::cycle::Cycles;
 use crate::device::write::lock_step::Standstill;
 use crate::device::write::stalled::Stalled;
+use crate::device::write::zones;
 use crate::device::{Contents, Device, patrol};
 use crate::engine::skills;
 use crate::ftl::cost::{CostSetup, Rewriter};
@@ -588,6 +589,7 @@ pub fn assemble_with<P: Probe, C: Contents>(
         plant: Plant::default(),
     };
     let mut device = Device { skills: skills::ALL, base, writes };
+    zones::give_way(&mut device.base);
     device.base.begin_ages();
     patrol::plan_patrol(&mut device.base);
     device.choose_skills();

@@ -225,6 +225,7 @@ impl<P: Probe, C: Contents> Device<P, C> {
                 None => Ok(()),
             }
         })?;
+        zones::give_way(&mut self.base);
         if !resume.streams {
             zones::begin_active(&mut self.base);
         }

@@ -1,5 +1,7 @@
 //! How large zones are, and how many there are.
 
+use std::ops::Range;
+
 use crate::units::{Lpn, SECTOR_BYTES};
 
 /// The zones of a device, as its FTL sees them: without gaps.
@@ -31,6 +33,18 @@ impl ZoneShape {
     #[must_use]
     pub fn first_page(&self, zone: u32) -> Lpn {
         Lpn::new(zone * self.pages)
+    }
+
+    /// The pages of a zone.
+    #[must_use]
+    pub fn pages_of(&self, zone: u32) -> Range<Lpn> {
+        self.first_page(zone)..self.first_page(zone + 1)
+    }
+
+    /// The zones of a group that are not conventional.
+    pub fn sequential_of(&self, group: u32) -> impl DoubleEndedIterator<Item = u32> + use<> {
+        let groups = self.groups;
+        (self.conventional..self.count).filter(move |zone| zone % groups == group)
     }
 
     /// Sectors that a zone holds.

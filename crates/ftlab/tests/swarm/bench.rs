@@ -334,7 +334,12 @@ impl Bench {
         }
         let refuses =
             self.device.end_of_life().is_some() || !self.device.ftl().dead_dies().is_empty();
-        if matches!(completion.outcome, Outcome::Zone(_))
+        let zones = self.device.zones();
+        self.zones.note_gone(zones)?;
+        if zoned::met_gone(completion, zones) {
+            let is_gone = |sector| zoned::is_gone(zones, sector);
+            self.judge.check_gone(completion.request.tag, is_gone)?;
+        } else if matches!(completion.outcome, Outcome::Zone(_))
             && !zoned::may_be(completion.outcome, refuses)
         {
             return Err(format!("a command that keeps to the rules fails: {completion:?}"));
@@ -410,6 +415,7 @@ impl Bench {
             self.submit(plain(Op::Read, range));
         }
         self.advance_to_idle()?;
+        zoned::check_gone(&self.device)?;
         self.note();
         Ok(())
     }

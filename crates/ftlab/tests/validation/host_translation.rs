@@ -15,7 +15,11 @@ const BLOCK: u32 = 8;
 
 /// Two channels of one die, with blocks of sixteen pages: zones of two dies have 32 pages.
 fn device() -> Device {
-    let spec = Spec::small().with(
+    assemble(spec().setup().checking())
+}
+
+fn spec() -> Spec {
+    Spec::small().with(
         "nand.channels = 2
          nand.chips_per_channel = 1
          nand.blocks_per_plane = 100
@@ -28,8 +32,7 @@ fn device() -> Device {
          ftl.placement.zone_dies = 2
          host.zones.max_open = 2
          host.zones.max_active = 2",
-    );
-    assemble(spec.setup().checking())
+    )
 }
 
 /// The rules of a store with this many zones beyond its capacity.
@@ -128,4 +131,36 @@ fn a_mixture_breaks_no_rule() {
         store.audit().unwrap();
         assert_eq!(device.zones().expect("zones").counts().errors, 0);
     }
+}
+
+/// Zones go out of service. The store goes on with fewer, until it has no room, and refuses writes. What was written is read.
+#[test]
+fn the_store_lives_as_long_as_its_zones_have_room() {
+    let spec = spec().with(
+        "nand.faults.program_failures = 1000000
+         nand.faults.erase_failures = 30000000",
+    );
+    let mut device = assemble(spec.setup().checking());
+    let rules = LogRules { clean_below: 4, ..rules(&device, 20, false) };
+    let mut store = LogStore::new(&mut device, rules);
+    let blocks = u64::from(rules.blocks);
+    let of_block = |op, block: u64| request(op, block * u64::from(BLOCK), BLOCK, 0);
+    let mut stream = Stream::new(5, "wear");
+    for done in play(&mut store, 1, (0..blocks).map(|block| of_block(Op::Write, block))) {
+        assert_eq!(done.outcome, Outcome::Done);
+    }
+    let mut outcome = Outcome::Done;
+    while outcome == Outcome::Done {
+        let write = of_block(Op::Write, stream.below(blocks));
+        outcome = play(&mut store, 1, [write])[0].outcome;
+    }
+    assert_eq!(outcome, Outcome::ReadOnly);
+    for done in play(&mut store, 4, (0..blocks).map(|block| of_block(Op::Read, block))) {
+        assert_eq!(done.outcome, Outcome::Done, "{done:?}");
+    }
+    store.audit().unwrap();
+    let zones = device.zones().expect("zones");
+    let gone = zones.counts().retired;
+    assert!(device.end_of_life().is_none());
+    assert!((15..=20).contains(&gone), "{gone}");
 }

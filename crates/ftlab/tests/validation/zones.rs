@@ -365,3 +365,124 @@ fn zones_continue_from_an_image() {
     let one = play(&mut device, &mut stream);
     assert_eq!(play(&mut loaded, &mut again.clone()), one);
 }
+
+/// The zones that are out of service.
+fn offline(device: &Device) -> BTreeSet<u64> {
+    let zones = (0..).zip(device.zones().expect("zones").all());
+    zones.filter(|(_, zone)| zone.state == ZoneState::Offline).map(|(number, _)| number).collect()
+}
+
+/// A device whose blocks fail often.
+fn failing() -> Spec {
+    spec().with(
+        "nand.faults.program_failures = 1000000
+         nand.faults.erase_failures = 30000000",
+    )
+}
+
+/// Writes zones at random and resets those that are full, until so many are out of service. The others stay as they are, and the
+/// device lives.
+fn wear_out(device: &mut Device, stream: &mut Stream, most: usize) {
+    let (zones, (_, capacity)) = (70, zone_sectors(device));
+    let mut gone = offline(device);
+    while gone.len() < most {
+        let zone = stream.below(zones);
+        let request = match state(zone, device) {
+            ZoneState::Offline => continue,
+            ZoneState::Full => of_zone(Op::ZoneReset, zone, device),
+            _ => {
+                let left = (capacity - write_pointer(zone, device)) as u32 / PAGE;
+                next_write(zone, left.min(16), device)
+            }
+        };
+        let before: Vec<_> = device.zones().expect("zones").all().to_vec();
+        let outcome = carry_out(device, request).outcome;
+        let now = offline(device);
+        let fits = match outcome {
+            Outcome::Zone(ZoneError::TooManyActive) => true,
+            Outcome::Zone(ZoneError::Offline) => now.contains(&zone),
+            outcome => outcome == Outcome::Done,
+        };
+        assert!(fits, "{request:?}: {outcome:?}");
+        assert!(gone.is_subset(&now), "zones don't come back");
+        let held_nothing = |&new: &u64| {
+            before[new as usize].state == ZoneState::Empty
+                || request.op == Op::ZoneReset && new == zone
+        };
+        assert!(now.difference(&gone).all(held_nothing), "{gone:?}, {now:?}");
+        gone = now;
+        assert!(device.end_of_life().is_none());
+    }
+    assert_eq!(device.audit(), Ok(()));
+}
+
+#[test]
+fn zones_go_out_of_service_one_by_one() {
+    let mut device: Device = assemble(failing().setup().checking());
+    let mut stream = Stream::new(3, "wear");
+    wear_out(&mut device, &mut stream, 1);
+    let gone = *offline(&device).first().expect("a zone");
+    assert_eq!(offline(&device).len(), 1, "one at a time");
+    let sectors = zone_sectors(&device).0;
+    let of_gone = |op, sectors| request(op, gone * zone_sectors(&device).0, sectors, 0);
+    let offline_now = [Op::Read, Op::Write, Op::Append].map(|op| of_gone(op, PAGE));
+    let invalid = [Op::ZoneReset, Op::ZoneOpen, Op::ZoneClose, Op::ZoneFinish, Op::ZoneOffline];
+    let invalid = invalid.map(|op| of_gone(op, sectors as u32));
+    for request in offline_now {
+        let outcome = carry_out(&mut device, request).outcome;
+        assert_eq!(outcome, Outcome::Zone(ZoneError::Offline), "{request:?}");
+    }
+    for request in invalid {
+        let outcome = carry_out(&mut device, request).outcome;
+        assert_eq!(outcome, Outcome::Zone(ZoneError::InvalidTransition), "{request:?}");
+    }
+    // To the last one, with no place for open or active zones taken by those that are gone.
+    wear_out(&mut device, &mut stream, 70);
+    let zones = device.zones().expect("zones");
+    assert_eq!((zones.counts().retired, zones.in_use()), (70, (0, 0)));
+}
+
+#[test]
+fn zones_stay_out_of_service_after_power_cuts_and_in_images() {
+    let spec = failing().set("ftl.recovery.policy", "scan");
+    let setup = || -> DeviceSetup { spec.setup().checking() };
+    let spare = |device: &Device| device.ftl().life().map(|life| life.available_spare());
+    let mut device = assemble(setup());
+    let mut stream = Stream::new(4, "wear");
+    for most in (1..40).step_by(3) {
+        // Power is cut as soon as a zone is gone.
+        wear_out(&mut device, &mut stream, most);
+        let (gone, left) = (offline(&device), spare(&device));
+        let (next, _) = power_up(setup(), (), device.cut_power()).expect("its own remains");
+        device = next;
+        assert_eq!((offline(&device), spare(&device)), (gone, left), "after a power cut");
+        assert!(device.end_of_life().is_none());
+
+        wear_out(&mut device, &mut stream, most + 1);
+        device.rest(&mut Vec::new()).expect("the device takes writes");
+        let mut loaded: Device = assemble(setup());
+        loaded.load(&device.save(), Resume::ALL).expect("its own image");
+        assert_eq!(loaded.zones().expect("zones").all(), device.zones().expect("zones").all());
+        assert_eq!(spare(&loaded), spare(&device));
+        let again = stream.clone();
+        wear_out(&mut device, &mut stream, most + 2);
+        wear_out(&mut loaded, &mut again.clone(), most + 2);
+        assert_eq!(offline(&loaded), offline(&device));
+    }
+}
+
+/// Blocks that are bad from the factory take zones out of service before the first request.
+#[test]
+fn a_new_device_lacks_zones_for_which_it_has_no_blocks() {
+    let spec = spec().set("nand.faults.factory_bad", "10%").set("ftl.over_provisioning", "66%");
+    let mut device: Device = assemble(spec.setup().checking());
+    let gone = offline(&device);
+    let zones = device.zones().expect("zones").all().len() as u64;
+    assert!((1..20).contains(&gone.len()), "{gone:?}");
+    for zone in (0..zones).filter(|zone| !gone.contains(zone)) {
+        let write = next_write(zone, 64, &device);
+        assert_eq!(carry_out(&mut device, write).outcome, Outcome::Done, "{zone}");
+    }
+    assert_eq!(offline(&device), gone);
+    assert!(device.end_of_life().is_none());
+}

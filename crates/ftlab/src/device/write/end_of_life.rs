@@ -37,7 +37,9 @@ pub(in crate::device) fn consider_end<const S: Skills>(
     writes: &mut Writes,
     on: &mut Base<impl Probe, impl Contents>,
 ) {
-    if let Some(reason) = life::must_end(&on.kernel.ftl) {
+    if let Some(reason) = life::must_end(&on.kernel.ftl)
+        && !zones::give_way(on)
+    {
         end_life(reason, writes, on);
     }
 }

@@ -1,5 +1,8 @@
-//! Zones in the device: their state machine decides about each command when its turn comes, and the FTL hears which zones are
-//! written.
+//! Zones in the device: their state machine decides about each command when its turn comes, the FTL hears which zones are
+//! written, and zones go out of service where their planes have too few blocks.
+//!
+//! Source: NVM Express Zoned Namespace Command Set 1.1, section 2.1.1: a controller may take a zone out of service in any state.
+//! Here it does so only with an empty one: at once, or when a zone of these planes is reset.
 
 use std::ops::Range;
 
@@ -103,6 +106,9 @@ pub(in crate::device) fn reset(
     };
     let emptied = zones.reset(request);
     tell_ftl(zones, &mut on.kernel.ftl);
+    if in_ftl::waits_for_zones(&on.kernel.ftl) {
+        give_way(on);
+    }
     let trims = emptied.into_iter().map(|zone| Request {
         op: Op::Trim,
         lba: Lba(u64::from(zone) * capacity),
@@ -110,6 +116,32 @@ pub(in crate::device) fn reset(
         ..*request
     });
     trims.collect()
+}
+
+/// Where planes have too few good blocks, empty zones on them go out of service. Returns false if the planes would have too few
+/// with no zones at all.
+#[cold]
+pub(in crate::device) fn give_way(on: &mut Base<impl Probe, impl Contents>) -> bool {
+    let ftl = &mut on.kernel.ftl;
+    let Some(zones) = on.zones.as_mut().filter(|_| in_ftl::may_give_way(ftl)) else { return false };
+    let shape = zones.rules().shape;
+    let mut waits = false;
+    for group in 0..shape.groups {
+        let pages = shape.pages_of(group);
+        if in_ftl::relieve(&pages, zones.gone(group), ftl) == 0 {
+            continue;
+        }
+        let all = shape.sequential_of(group).count() as u32;
+        if in_ftl::relieve(&pages, all, ftl) > 0 {
+            return false;
+        }
+        let lacks =
+            |zones: &Zones, ftl: &mut Ftl| in_ftl::relieve(&pages, zones.gone(group), ftl) > 0;
+        while lacks(zones, ftl) && zones.retire(group) {}
+        waits |= lacks(zones, ftl);
+    }
+    in_ftl::goes_on(waits, ftl);
+    true
 }
 
 /// Ends the writes to an emptied zone that still wait for the buffer: they were admitted before the reset took effect, so their
@@ -141,7 +173,7 @@ fn tell_ftl(zones: &mut Zones, ftl: &mut Ftl) {
         let written = zones.all()[zone as usize].written.div_ceil(per_page) as u32;
         match change {
             // A write that is admitted just now has yet to be placed.
-            ZoneChange::Begins(_) => in_ftl::begins(shape.first_page(zone), 0, ftl),
+            ZoneChange::Begins(_) => in_ftl::begins(&shape.pages_of(zone), 0, ftl),
             ZoneChange::Ends(_) => in_ftl::ends(shape.first_page(zone), written, ftl),
         }
     }
@@ -155,7 +187,7 @@ pub(in crate::device) fn begin_active(on: &mut Base<impl Probe, impl Contents>) 
     let active = (0..).zip(zones.all()).filter(|(_, zone)| zone.state.is_active());
     active.for_each(|(number, zone)| {
         let written = zone.written.div_ceil(per_page) as u32;
-        in_ftl::begins(shape.first_page(number), written, &mut on.kernel.ftl);
+        in_ftl::begins(&shape.pages_of(number), written, &mut on.kernel.ftl);
     });
 }
 
@@ -180,7 +212,7 @@ pub(in crate::device) fn begin_to_fill(
     let sectors = inside(sectors.start)..inside(host_end);
     if !zones.is_conventional(zone) {
         let written = zones.all()[zone as usize].written.div_ceil(shape.unit / SECTOR_BYTES);
-        in_ftl::begins(shape.first_page(zone), written as u32, &mut on.kernel.ftl);
+        in_ftl::begins(&shape.pages_of(zone), written as u32, &mut on.kernel.ftl);
     }
     Some(ToFill { sectors, host_end })
 }
@@ -213,6 +245,7 @@ pub(in crate::device) fn recover(mut zones: Box<Zones>, on: &mut Base<impl Probe
     }
     zones.recount();
     on.zones = Some(zones);
+    give_way(on);
     begin_active(on);
 }
 

@@ -57,7 +57,7 @@ pub(in crate::ftl) fn settle(block: BlockId, ftl: &mut Ftl) -> bool {
         state.untold.retired += u64::from(members.span().blocks());
         life.lose_rest(block, members.bad_of(block).len() as u32, &ftl.geometry);
     }
-    life.look_for_end(ftl.geometry.plane_of(block));
+    life.look_for_shortage(ftl.geometry.plane_of(block));
     usable
 }
 

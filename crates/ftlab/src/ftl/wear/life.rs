@@ -6,7 +6,7 @@
 //!
 //! - *Too few blocks*: a plane has so few good blocks left that its share of the logical pages
 //!   might leave nothing worth collecting (the rule that `config/check.rs` applies to a new
-//!   device).
+//!   device), and no zone can go out of service instead ([`shortage`](super::shortage)).
 //! - *No room*: successive failures used up the reserve of a plane, and nothing worth collecting
 //!   fits into the rest.
 //!
@@ -24,6 +24,7 @@ use serde::Serialize;
 
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
+use crate::ftl::wear::shortage::Shortage;
 use crate::ftl::wear::{Losses, dies};
 use crate::ftl::{BlockState, Ftl, kept_back, least_pages, slc, superblock};
 use crate::image::{Damage, ImageReader, ImageWriter};
@@ -87,6 +88,9 @@ pub struct Life {
     grown: Vec<u32>,
     /// With fewer good blocks, a plane cannot hold its share of the logical pages.
     pub(super) least_good: u32,
+    /// By plane: how many fewer are enough, because zones are out of service.
+    pub(super) relieved: Vec<u32>,
+    pub(super) shortage: Shortage,
     /// Flash pages that must find room at the end of life.
     pub(super) drain_pages: u32,
     /// Blocks that each plane keeps in reserve for them.
@@ -176,6 +180,8 @@ impl Life {
             good,
             grown: vec![0; planes as usize],
             least_good: demand.least_blocks(),
+            relieved: vec![0; planes as usize],
+            shortage: Shortage::None,
             drain_pages,
             drain_blocks: drain_pages.div_ceil(planes * least),
             failing: Vec::new(),
@@ -218,18 +224,19 @@ impl Life {
     /// dead dies are excluded.
     #[must_use]
     pub fn available_spare(&self) -> f64 {
-        let share = |(&now, &first): (&u32, &u32)| {
-            let spare = |good: u32| f64::from(good.saturating_sub(self.least_good));
+        let share = |(plane, &first): (PlaneId, &u32)| {
+            let spare = |good: u32, least: u32| f64::from(good.saturating_sub(least));
             match first {
                 // The die of the plane died.
                 0 => 1.0,
-                first if first > self.least_good => spare(now) / spare(first),
+                first if first > self.least_good => {
+                    spare(self.good(plane), self.least(plane)) / spare(first, self.least_good)
+                }
                 _ => 0.0,
             }
         };
-        let good = (0..).map(|plane| self.good(PlaneId::new(plane)));
-        let pairs = self.good_at_first.iter().zip(good);
-        pairs.map(|(first, good)| share((&good, first))).fold(1.0, f64::min)
+        let planes = (0..).map(PlaneId::new);
+        planes.zip(&self.good_at_first).map(share).fold(1.0, f64::min)
     }
 
     /// Returns the mean number of program/erase cycles that blocks endure, or `None` if there is no
@@ -310,13 +317,6 @@ impl Life {
         }
     }
 
-    /// Ends the device's life if a plane has too few good blocks.
-    pub(in crate::ftl) fn look_for_end(&mut self, plane: PlaneId) {
-        if self.good(plane) < self.least_good {
-            self.end = self.end.or(Some(EndReason::TooFewBlocks));
-        }
-    }
-
     pub(super) fn lose(&mut self, block: BlockId, geometry: &Geometry) {
         let plane = geometry.plane_of(block);
         self.losses.grown_bad += 1;
@@ -324,7 +324,7 @@ impl Life {
         // Without a block of its own, the SLC cache is smaller.
         if self.is_native(block, geometry) {
             self.good[plane.at()] -= 1;
-            self.look_for_end(plane);
+            self.look_for_shortage(plane);
         }
     }
 }
@@ -464,9 +464,8 @@ fn begin_with_losses(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut() else { return };
     let planes = (0..ftl.geometry.planes()).map(PlaneId::new);
     life.good_at_first = planes.map(|plane| life.good(plane)).collect();
-    let too_few = life.good_at_first.iter().any(|&good| good < life.least_good);
-    if too_few {
-        life.end = Some(EndReason::TooFewBlocks);
+    if life.good_at_first.iter().any(|&good| good < life.least_good) {
+        life.shortage = Shortage::New;
     }
 }
 
@@ -483,14 +482,13 @@ pub(in crate::ftl) fn recount_losses(ftl: &mut Ftl) {
     let Some(life) = ftl.health.life.as_mut() else { return };
     life.losses = life.losses.failures();
     life.lacking.fill(0);
+    life.relieved.fill(0);
+    life.shortage = Shortage::None;
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         recount_losses_of(plane, ftl);
     }
     let Some(life) = ftl.health.life.as_mut() else { return };
-    let good = (0..).map(|plane| life.good(PlaneId::new(plane)));
-    let too_few = |(&first, good): (&u32, u32)| first > 0 && good < life.least_good;
-    let too_few = life.good_at_first.iter().zip(good).any(too_few);
-    life.end = life.end.or(too_few.then_some(EndReason::TooFewBlocks));
+    (0..ftl.geometry.planes()).for_each(|plane| life.look_for_shortage(PlaneId::new(plane)));
 }
 
 fn recount_losses_of(plane: PlaneId, ftl: &mut Ftl) {
@@ -569,7 +567,7 @@ pub(in crate::ftl) fn note_no_room(ftl: &mut Ftl) {
 /// Ends the device's life, unless it has ended already.
 pub(in crate::ftl) fn note_end(reason: EndReason, ftl: &mut Ftl) {
     if let Some(life) = &mut ftl.health.life {
-        life.end = life.end.or(Some(reason));
+        life.end = life.must_end().or(Some(reason));
     }
 }
 
@@ -577,7 +575,7 @@ pub(in crate::ftl) fn note_end(reason: EndReason, ftl: &mut Ftl) {
 #[inline]
 pub(crate) fn must_end(ftl: &Ftl) -> Option<EndReason> {
     // There is nearly always no `Life` that could end.
-    ftl.health.life.as_ref().filter(|_| !ftl.health.read_only)?.end
+    ftl.health.life.as_ref().filter(|_| !ftl.health.read_only)?.must_end()
 }
 
 /// Whether a plane has room for the valid pages of one of its blocks.

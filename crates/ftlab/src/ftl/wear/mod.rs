@@ -10,6 +10,7 @@ pub(crate) mod life;
 mod losses;
 mod no_levelling;
 pub(crate) mod refresh;
+mod shortage;
 mod threshold;
 
 pub use bet::{Bet, BetOptions};

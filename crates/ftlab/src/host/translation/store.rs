@@ -69,6 +69,8 @@ pub struct LogStore<'a, D> {
     pub(super) translated: u64,
     /// Writes that were translated and are not done.
     pub(super) writes: u32,
+    /// Zones that the device had taken out of service when the store looked last.
+    known_retired: u64,
     finished: Vec<Completion>,
     done: Vec<Completion>,
     now: SimTime,
@@ -106,6 +108,7 @@ impl<'a, D: Host> LogStore<'a, D> {
             open,
             translated: 0,
             writes: 0,
+            known_retired: 0,
             finished: Vec::new(),
             done: Vec::new(),
             now,
@@ -204,6 +207,20 @@ impl<'a, D: Host> LogStore<'a, D> {
         self.device.has_room(self.device.queue_of(request.stream))
     }
 
+    /// Zones have gone out of service, as the device reports: those that were free are so no more.
+    fn hear_of_retired(&mut self) {
+        let Some(zones) = self.device.zones() else { return };
+        let retired = zones.counts().retired;
+        if std::mem::replace(&mut self.known_retired, retired) == retired {
+            return;
+        }
+        for zone in 0..self.rules.zones {
+            if self.blocks.zone(zone).is == LogUse::Free {
+                self.finds_retired(zone);
+            }
+        }
+    }
+
     /// A request to a zone failed. Returns whether the device has retired the zone. What it held is lost with one that is offline.
     pub(super) fn finds_retired(&mut self, zone: u32) -> bool {
         let state = self.device.zones().map(|zones| zones.all()[zone as usize].state);
@@ -274,6 +291,7 @@ impl<'a, D: Host> LogStore<'a, D> {
             self.outbox.pop_front();
             self.device.submit(self.now, request);
         }
+        self.hear_of_retired();
         self.clean();
         self.append_again();
         while let Some(&job) = self.waiting.front()

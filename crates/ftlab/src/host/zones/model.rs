@@ -86,6 +86,13 @@ impl Model {
         Ok(())
     }
 
+    /// The device takes an empty zone out of service, the last one.
+    fn retire(&mut self) -> bool {
+        let sequential = self.zones[CONVENTIONAL as usize..].iter_mut();
+        let empty = sequential.rev().find(|zone| zone.state == ZoneState::Empty);
+        empty.map(|zone| zone.state = ZoneState::Offline).is_some()
+    }
+
     fn write(&mut self, at: usize, start: u64, sectors: u64) -> Admitted {
         let place = at as u64 * CAPACITY + start;
         let end = start + sectors;
@@ -261,6 +268,7 @@ fn same(zones: &Zones, model: &Model) -> bool {
 fn it_answers_as_a_naive_model() {
     let area = ZoneWindow { size: 8, step: 2, most: 2 };
     let mut errors = std::collections::BTreeMap::new();
+    let mut retired = 0;
     for seed in 0..400 {
         let mut stream = Stream::new(seed, "zones");
         let window = (seed % 2 == 1).then_some(area);
@@ -277,6 +285,11 @@ fn it_answers_as_a_naive_model() {
                         (plain.state, plain.windowed) = (ZoneState::ReadOnly, false);
                     }
                 }
+            }
+            if stream.below(200) == 0 {
+                assert_eq!(zones.retire(0), model.retire(), "seed {seed}, step {step}");
+                assert!(same(&zones, &model), "seed {seed}, step {step}");
+                retired += u64::from(zones.gone(0));
             }
             let request = draw(&mut stream, &model);
             let expected = model.carry_out(&request);
@@ -301,6 +314,7 @@ fn it_answers_as_a_naive_model() {
     }
     let seen = |error| errors.keys().any(|&(_, found)| found == Some(error));
     assert!(ZoneError::ALL.into_iter().all(seen), "{errors:?}");
+    assert!(retired > 400, "{retired}");
     let works = |&op: &Op| errors.contains_key(&(op, None));
     assert!(Op::ALL.iter().all(works), "{errors:?}");
 }

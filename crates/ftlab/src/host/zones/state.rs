@@ -92,6 +92,8 @@ counters! {
             compared lower if any "zones, finished unwritten";
         /// Zones that were reset.
         resets: u64, unit "zones", at "zones/resets", compared lower if any "zones, resets";
+        /// Zones that the device took out of service, because their dies had no blocks to spare for them.
+        retired: u64, unit "zones", at "zones/retired", label "retired zones";
         /// Appends.
         appends: u64, unit "requests", at "zones/appends";
         /// Commands that failed because of the state of a zone.
@@ -250,6 +252,23 @@ impl Zones {
         if !self.is_conventional(zone) && !is_lost {
             self.becomes(zone, ZoneState::ReadOnly);
         }
+    }
+
+    /// Zones of a group that are out of service and hold nothing.
+    #[must_use]
+    pub fn gone(&self, group: u32) -> u32 {
+        let all = self.rules.shape.sequential_of(group).map(|zone| &self.zones[zone as usize]);
+        all.filter(|zone| zone.state == ZoneState::Offline && zone.written == 0).count() as u32
+    }
+
+    /// The last empty zone of a group goes out of service, for want of blocks. Returns false if there is none.
+    pub fn retire(&mut self, group: u32) -> bool {
+        let mut zones = self.rules.shape.sequential_of(group).rev();
+        let is_empty = |&zone: &u32| self.zones[zone as usize].state == ZoneState::Empty;
+        let Some(zone) = zones.find(is_empty) else { return false };
+        self.counts.retired += 1;
+        self.becomes(zone, ZoneState::Offline);
+        true
     }
 
     /// The part of a zone that a request covers.
@@ -486,14 +505,16 @@ impl Zones {
         Ok(self.without_gaps(request.lba))
     }
 
-    /// Whether an admitted reset may take effect: not if it is for one zone that takes no more writes now.
+    /// Whether an admitted reset may take effect: not if it is for one zone that takes no more writes now. One that went out of
+    /// service while it was empty is as it would be.
     #[must_use]
     pub fn may_reset(&self, request: &Request) -> bool {
         let shape = self.rules.shape;
         let zone = (request.lba.0 / shape.capacity_sectors()) as usize;
         let is_one = u64::from(request.sectors) <= shape.size_sectors();
-        let state = self.zones[zone].state;
-        !(is_one && matches!(state, ZoneState::ReadOnly | ZoneState::Offline))
+        let Zone { state, written, .. } = self.zones[zone];
+        let is_gone = state == ZoneState::Offline && written == 0;
+        !(is_one && matches!(state, ZoneState::ReadOnly | ZoneState::Offline)) || is_gone
     }
 
     /// A reset takes effect on the zones that it covers. `request` has no gaps in its address. Returns them.
