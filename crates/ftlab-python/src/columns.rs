@@ -36,7 +36,7 @@ pub struct ReadRequests {
 
 /// Reads requests. Those without a time come at `now`.
 pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult<ReadRequests> {
-    let mut columns = columns_of(columns, Numbers::Whole)?;
+    let mut columns = columns_of(columns, HeldNumbers::Whole)?;
     columns.sort_by(|(one, _), (other, _)| one.cmp(other));
     if let Some((name, _)) = columns.iter().find(|(name, _)| !KNOWN.contains(&name.as_str())) {
         let other = own_table::suggested(&columns).map_or(String::new(), |columns| {
@@ -77,7 +77,7 @@ pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult
 
 /// Returns the columns of a table of one's own, in their order.
 pub fn own_columns(given: &Bound<'_, PyAny>) -> PyResult<Vec<(String, ArrayRef)>> {
-    let columns = columns_of(given, Numbers::Any)?;
+    let columns = columns_of(given, HeldNumbers::Any)?;
     equal_rows(&columns).map(|_| columns)
 }
 
@@ -138,13 +138,13 @@ fn places(
 
 /// Which numbers arrays of NumPy may hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Numbers {
+enum HeldNumbers {
     Whole,
     Any,
 }
 
 /// Returns the columns with their names, in their order.
-fn columns_of(given: &Bound<'_, PyAny>, numbers: Numbers) -> PyResult<Vec<(String, ArrayRef)>> {
+fn columns_of(given: &Bound<'_, PyAny>, numbers: HeldNumbers) -> PyResult<Vec<(String, ArrayRef)>> {
     if speaks_arrow(given)? {
         let table = given.extract::<AnyRecordBatch>()?.into_table()?;
         let (batches, schema) = table.into_inner();
@@ -190,7 +190,7 @@ fn speaks_arrow(given: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(given.hasattr("__arrow_c_stream__")? || given.hasattr("__arrow_c_array__")?)
 }
 
-fn array_of(name: &str, values: &Bound<'_, PyAny>, numbers: Numbers) -> PyResult<ArrayRef> {
+fn array_of(name: &str, values: &Bound<'_, PyAny>, numbers: HeldNumbers) -> PyResult<ArrayRef> {
     if speaks_arrow(values)? && values.hasattr("__arrow_c_stream__")? {
         let chunked = values.extract::<PyChunkedArray>()?;
         let chunks: Vec<&dyn Array> = chunked.chunks().iter().map(AsRef::as_ref).collect();
@@ -232,7 +232,7 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>, numbers: Numbers) -> PyResult
     match kind.as_str() {
         "u" | "b" => Ok(Arc::new(UInt64Array::from(whole::<u64>(&array, "uint64")?))),
         "i" => Ok(Arc::new(Int64Array::from(whole::<i64>(&array, "int64")?))),
-        "f" if numbers == Numbers::Any => {
+        "f" if numbers == HeldNumbers::Any => {
             Ok(Arc::new(Float64Array::from(whole::<f64>(&array, "float64")?)))
         }
         "m" if name == TIME => {
