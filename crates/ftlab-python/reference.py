@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import ftlab as fl
 from ftlab import _options, _outside
@@ -122,7 +122,7 @@ def keywords(kind: type) -> str:
     hints = get_type_hints(kind)
     lines = []
     for name, text in attributes(kind):
-        choices = [arg for part in get_args(hints[name]) if get_origin(part) is not None for arg in get_args(part)]
+        choices = [arg for part in get_args(hints[name]) if get_origin(part) is Literal for arg in get_args(part)]
         lines.append(f"- `{name}`: {text}" + (f" {', '.join(f'`{one}`' for one in choices)}." if choices else "") + "\n")
     return "".join(lines)
 

@@ -18,6 +18,7 @@ mod device;
 mod drives;
 mod failure;
 mod figure;
+mod fit;
 mod health;
 mod interrupt;
 mod list;

@@ -3,16 +3,14 @@
 use std::io::Write;
 use std::path::Path;
 
-use ftlab_workload::generate::{Fit, Workload};
-use ftlab_workload::trace::{self, ConvertOptions, Digest, Format, Inspection, Trace};
+use ftlab_workload::trace::{self, ConvertOptions, Format, Inspection, Trace};
 
-use crate::accesses;
 use crate::args::TraceCommand;
 use crate::failure::{Failure, with_flags};
 use crate::human::{bytes, count, percent, rate, span};
 use crate::table::wrapped;
+use crate::{accesses, fit};
 use ftlab_lab::load;
-use ftlab_lab::result::{self, FileKind};
 
 /// Performs the command.
 pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
@@ -30,17 +28,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             }
             Ok(print(&inspection, out)?)
         }
-        TraceCommand::Fit { input, output, name, force, reading } => {
-            refuse_special(output)?;
-            result::refuse_file(output, &WORKLOAD, *force)?;
-            let mut trace = load::open(input, reading.options())?;
-            let (text, requests) = fit(&mut trace, input, name.as_deref())?;
-            result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
-            let shown = output.display();
-            say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
-            say!("Play it with ftlab run --device DEVICE --workload {shown}");
-            Ok(())
-        }
+        TraceCommand::Fit(args) => fit::run(args, out),
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
             refuse_special(output)?;
             let format = target_format(*to, output)?;
@@ -50,34 +38,6 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             convert(&mut trace, format, output, options)
         }
     }
-}
-
-/// Returns the text of the workload fitted to a trace, and the number of requests.
-fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u64), Failure> {
-    let (mut fit, mut digest, mut batch) = (Fit::default(), Digest::new(), Vec::new());
-    let mut requests = 0;
-    while trace.next_batch(&mut batch).map_err(Failure::usage)? {
-        batch.iter().for_each(|record| fit.add(record));
-        digest.update(&batch);
-        requests += batch.len() as u64;
-        batch.clear();
-    }
-    let short = load::short_name(input);
-    let name = name.map_or_else(|| format!("{short}-like"), str::to_owned);
-    let digest = digest.finish();
-    let source = format!("Synthetic: fitted by ftlab to the trace {short} (BLAKE3 {digest})");
-    warn(trace);
-    fit.workload(&name, &source)
-        .map(|text| (text, requests))
-        .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
-}
-
-const WORKLOAD: FileKind =
-    FileKind { name: "workload file", option: "output", is_one: is_workload };
-
-fn is_workload(text: &[u8]) -> bool {
-    let Ok(text) = std::str::from_utf8(text) else { return false };
-    Workload::parse("there", text, &mut |_: &str| Ok(String::new())).is_ok()
 }
 
 fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static Format, Failure> {
@@ -97,7 +57,7 @@ fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static 
 }
 
 /// Refuses targets that a file cannot replace: standard output, devices, pipes and folders.
-fn refuse_special(output: &Path) -> Result<(), Failure> {
+pub fn refuse_special(output: &Path) -> Result<(), Failure> {
     if output.as_os_str() == "-" {
         return Err(Failure::usage(
             "a trace can't be written to standard output\n  remedy: name a file; if it is really \
@@ -161,7 +121,7 @@ fn convert(
 }
 
 /// Prints the warnings of the reader.
-fn warn(trace: &Trace) {
+pub fn warn(trace: &Trace) {
     trace.facts().warnings.iter().for_each(|warning| say!("warning: {}", with_flags(warning)));
 }
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
-use arrow_array::{Array, ArrayRef, BooleanArray, Int64Array, UInt64Array};
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_array::{Array, ArrayRef, BooleanArray, Float64Array, Int64Array, UInt64Array};
 use arrow_schema::{DataType, TimeUnit};
 use ftlab::host::Op;
 use ftlab::units::{Lba, SECTOR_BYTES, SimTime};
@@ -17,7 +16,9 @@ use pyo3::types::PyList;
 use pyo3_arrow::input::AnyRecordBatch;
 use pyo3_arrow::{PyArray, PyChunkedArray};
 
+use crate::cast::cast;
 use crate::errors::usage;
+use crate::own_table;
 
 /// The column of arrivals, the only one that may hold times with a unit of their own.
 const TIME: &str = "at_ns";
@@ -35,21 +36,19 @@ pub struct ReadRequests {
 
 /// Reads requests. Those without a time come at `now`.
 pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult<ReadRequests> {
-    let columns = columns_of(columns)?;
-    if let Some(name) = columns.keys().find(|name| !KNOWN.contains(&name.as_str())) {
+    let mut columns = columns_of(columns, HeldNumbers::Whole)?;
+    columns.sort_by(|(one, _), (other, _)| one.cmp(other));
+    if let Some((name, _)) = columns.iter().find(|(name, _)| !KNOWN.contains(&name.as_str())) {
+        let other = own_table::suggested(&columns).map_or(String::new(), |columns| {
+            format!("; or say which column is what: `columns` {columns}")
+        });
         return Err(usage(format!(
-            "requests have no column {name}\n  remedy: leave it out, or write one of {}",
+            "requests have no column {name}\n  remedy: leave it out, or write one of {}{other}",
             KNOWN.join(", ")
         )));
     }
-    let rows = columns.values().next().map_or(0, |values| values.len());
-    if let Some((name, values)) = columns.iter().find(|(_, values)| values.len() != rows) {
-        let first = columns.keys().next().map_or("", String::as_str);
-        return Err(usage(format!(
-            "the columns differ in length: {first} has {rows} values, and {name} has {}",
-            values.len()
-        )));
-    }
+    let rows = equal_rows(&columns)?;
+    let columns: BTreeMap<String, ArrayRef> = columns.into_iter().collect();
     let column = |name: &str| columns.get(name).map(|values| numbers(name, values)).transpose();
     let ops = columns.get("op").map(ops).transpose()?.ok_or_else(|| lacks("op"))?;
     let (lba, sectors) = places(&column, &ops)?;
@@ -74,6 +73,25 @@ pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult
         });
     }
     Ok(ReadRequests { requests, timed })
+}
+
+/// Returns the columns of a table of one's own, in their order.
+pub fn own_columns(given: &Bound<'_, PyAny>) -> PyResult<Vec<(String, ArrayRef)>> {
+    let columns = columns_of(given, HeldNumbers::Any)?;
+    equal_rows(&columns).map(|_| columns)
+}
+
+/// Returns the number of rows.
+fn equal_rows(columns: &[(String, ArrayRef)]) -> PyResult<usize> {
+    let Some((first, values)) = columns.first() else { return Ok(0) };
+    let rows = values.len();
+    match columns.iter().find(|(_, values)| values.len() != rows) {
+        None => Ok(rows),
+        Some((name, values)) => Err(usage(format!(
+            "the columns differ in length: {first} has {rows} values, and {name} has {}",
+            values.len()
+        ))),
+    }
 }
 
 fn lacks(name: &str) -> PyErr {
@@ -118,8 +136,15 @@ fn places(
     }
 }
 
-/// Returns the columns by name.
-fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> {
+/// Which numbers arrays of NumPy may hold.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum HeldNumbers {
+    Whole,
+    Any,
+}
+
+/// Returns the columns with their names, in their order.
+fn columns_of(given: &Bound<'_, PyAny>, numbers: HeldNumbers) -> PyResult<Vec<(String, ArrayRef)>> {
     if speaks_arrow(given)? {
         let table = given.extract::<AnyRecordBatch>()?.into_table()?;
         let (batches, schema) = table.into_inner();
@@ -128,14 +153,15 @@ fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> 
         let named = |(at, field): (usize, &arrow_schema::FieldRef)| {
             (field.name().clone(), whole.column(at).clone())
         };
-        let mut columns = BTreeMap::new();
+        let mut columns: Vec<(String, ArrayRef)> = Vec::new();
         let columns_of_table = schema.fields().iter().enumerate().map(named);
         for (name, values) in columns_of_table.filter(|(name, _)| !name.starts_with(PANDAS_INDEX)) {
-            if columns.insert(name.clone(), values).is_some() {
+            if columns.iter().any(|(known, _)| *known == name) {
                 return Err(usage(format!(
                     "requests have two columns {name}\n  remedy: leave one out"
                 )));
             }
+            columns.push((name, values));
         }
         return Ok(columns);
     }
@@ -145,12 +171,12 @@ fn columns_of(given: &Bound<'_, PyAny>) -> PyResult<BTreeMap<String, ArrayRef>> 
              arrays",
         ));
     };
-    let mut columns = BTreeMap::new();
+    let mut columns = Vec::new();
     for item in items.try_iter()? {
         let (name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
         let name = name.str()?.to_string();
-        let values = array_of(&name, &values)?;
-        columns.insert(name, values);
+        let values = array_of(&name, &values, numbers)?;
+        columns.push((name, values));
     }
     Ok(columns)
 }
@@ -164,7 +190,7 @@ fn speaks_arrow(given: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(given.hasattr("__arrow_c_stream__")? || given.hasattr("__arrow_c_array__")?)
 }
 
-fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
+fn array_of(name: &str, values: &Bound<'_, PyAny>, numbers: HeldNumbers) -> PyResult<ArrayRef> {
     if speaks_arrow(values)? && values.hasattr("__arrow_c_stream__")? {
         let chunked = values.extract::<PyChunkedArray>()?;
         let chunks: Vec<&dyn Array> = chunked.chunks().iter().map(AsRef::as_ref).collect();
@@ -206,6 +232,9 @@ fn array_of(name: &str, values: &Bound<'_, PyAny>) -> PyResult<ArrayRef> {
     match kind.as_str() {
         "u" | "b" => Ok(Arc::new(UInt64Array::from(whole::<u64>(&array, "uint64")?))),
         "i" => Ok(Arc::new(Int64Array::from(whole::<i64>(&array, "int64")?))),
+        "f" if numbers == HeldNumbers::Any => {
+            Ok(Arc::new(Float64Array::from(whole::<f64>(&array, "float64")?)))
+        }
         "m" if name == TIME => {
             Ok(Arc::new(Int64Array::from(whole::<i64>(&in_nanoseconds(&array)?, "int64")?)))
         }
@@ -242,7 +271,7 @@ fn in_nanoseconds<'py>(array: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>>
     }
 }
 
-/// Returns the whole numbers of an array.
+/// Returns the numbers of an array.
 fn whole<T: numpy::Element + Copy>(array: &Bound<'_, PyAny>, dtype: &str) -> PyResult<Vec<T>> {
     let array = array.call_method1("astype", (dtype,))?;
     let array = array.cast_into::<PyArray1<T>>().map_err(PyErr::from)?;
@@ -281,12 +310,6 @@ fn refuse_null(name: &str, values: &ArrayRef) -> PyResult<()> {
             Err(usage(format!("{name} lacks {many} values\n  remedy: fill them, or drop the rows")))
         }
     }
-}
-
-fn cast(name: &str, values: &ArrayRef, to: &DataType) -> PyResult<ArrayRef> {
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(values, to, &strict)
-        .map_err(|error| usage(format!("{name} holds a value that is out of range: {error}")))
 }
 
 /// Returns truth values, which may be written as 0 and 1.

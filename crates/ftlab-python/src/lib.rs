@@ -2,6 +2,7 @@
 //!
 //! What users see is Python (`python/ftlab`). The interpreter's lock is released while devices are simulated.
 
+mod cast;
 mod columns;
 mod comparison;
 mod config;
@@ -10,6 +11,7 @@ mod figure;
 mod image;
 mod load;
 mod options;
+mod own_table;
 mod policies;
 mod run;
 mod simulator;

@@ -13,8 +13,9 @@ use numpy::PyArray1;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use crate::columns::requests_of;
+use crate::columns::{ReadRequests, own_columns, requests_of};
 use crate::errors::{raised, usage};
+use crate::own_table;
 
 /// A load. It never changes.
 #[pyclass(frozen, module = "ftlab._ftlab", name = "Load")]
@@ -45,11 +46,7 @@ impl PyLoad {
     /// Names a trace. It is read when it is played, perhaps several times; whether it can be is seen now.
     #[staticmethod]
     fn trace(file: String, reading: Vec<(String, String)>) -> PyResult<PyLoad> {
-        let mut options = trace::Options::default();
-        for (name, text) in reading {
-            set_reading(&mut options, &name, &text)
-                .map_err(|why| usage(format!("{name}={text}: {why}")))?;
-        }
+        let options = reading_options(reading)?;
         let path = Path::new(&file);
         let missing = !path.exists();
         let source = LoadSource::Trace { file: file.clone(), reading: options.clone() };
@@ -76,19 +73,25 @@ impl PyLoad {
     /// Takes requests in columns.
     #[staticmethod]
     fn requests(name: &str, columns: &Bound<'_, PyAny>) -> PyResult<PyLoad> {
-        let read = requests_of(columns, None)?;
-        if read.requests.is_empty() {
-            return Err(usage("there are no requests\n  remedy: give at least one"));
+        PyLoad::of_requests(name, requests_of(columns, None)?)
+    }
+
+    /// Takes requests from a table of one's own, by its columns.
+    #[staticmethod]
+    fn table(
+        py: Python<'_>,
+        name: &str,
+        columns: &Bound<'_, PyAny>,
+        reading: Vec<(String, String)>,
+    ) -> PyResult<PyLoad> {
+        let options = reading_options(reading)?;
+        let columns = own_columns(columns)?;
+        if columns.iter().all(|(_, values)| values.is_empty()) {
+            return Err(no_requests());
         }
-        let late = read.requests.windows(2).position(|pair| pair[1].at < pair[0].at);
-        if let Some(row) = late {
-            return Err(usage(format!(
-                "the request in row {} comes before the one above it\n  remedy: sort the rows by at_ns",
-                row + 1
-            )));
-        }
-        let given = GivenRequests::columns(short_name(name), read.requests, read.timed);
-        Ok(PyLoad { source: LoadSource::Requests(given) })
+        let timed = options.columns.has_times();
+        let requests = own_table::read(py, name, &columns, options)?;
+        PyLoad::of_requests(name, ReadRequests { requests, timed })
     }
 
     /// The requests that were taken, in columns again.
@@ -124,4 +127,35 @@ impl PyLoad {
             LoadSource::Requests(_) => "requests",
         }
     }
+}
+
+impl PyLoad {
+    fn of_requests(name: &str, read: ReadRequests) -> PyResult<PyLoad> {
+        if read.requests.is_empty() {
+            return Err(no_requests());
+        }
+        let late = read.requests.windows(2).position(|pair| pair[1].at < pair[0].at);
+        if let Some(row) = late {
+            return Err(usage(format!(
+                "the request in row {} comes before the one above it\n  remedy: sort the rows by at_ns",
+                row + 1
+            )));
+        }
+        let given = GivenRequests::columns(short_name(name), read.requests, read.timed);
+        Ok(PyLoad { source: LoadSource::Requests(given) })
+    }
+}
+
+fn no_requests() -> PyErr {
+    usage("there are no requests\n  remedy: give at least one")
+}
+
+/// Returns the options of the trace reader.
+fn reading_options(reading: Vec<(String, String)>) -> PyResult<trace::Options> {
+    let mut options = trace::Options::default();
+    for (name, text) in reading {
+        set_reading(&mut options, &name, &text)
+            .map_err(|why| usage(format!("{name}={text}: {why}")))?;
+    }
+    Ok(options)
 }

@@ -1,6 +1,9 @@
 """Requests in columns: every source gives the same run, and what can't be a request is refused with its place."""
 
+import json
+import pickle
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -253,3 +256,118 @@ def test_times_that_do_not_fit_are_refused() -> None:
     for many in (18446744074, 2**56):
         with pytest.raises(fl.UsageError, match="too long"):
             fl.requests({**place, "at_ns": np.array([0, many], "m8[s]")})
+
+
+@pytest.fixture(scope="module")
+def own() -> dict[str, Any]:
+    """The same requests in columns of other names and units."""
+    random = np.random.default_rng(6)
+    return {
+        "note": np.array([f"a,b;c\n\"{row}\"" for row in range(ROWS)]),
+        "ts": np.sort(random.integers(0, 10**6, ROWS)),
+        "kind": random.integers(0, 2, ROWS),
+        "lba": random.integers(0, 5000, ROWS) * 8,
+        "len": np.full(ROWS, 4096),
+    }
+
+
+WORDS = {"0": "read", "1": "write"}
+PLAN: dict[str, str | int] = {"time": "ts:us", "op": 3, "offset": "lba:512", "size": "len:byte"}
+
+OWN: dict[str, Callable[[dict[str, Any]], Any]] = {
+    "arrays": lambda a: a,
+    "pandas": lambda a: pd.DataFrame(a),
+    "polars": lambda a: pl.DataFrame(a),
+    "pyarrow": lambda a: pa.table(a),
+    "whole-floats": lambda a: pd.DataFrame(a | {"len": a["len"].astype(float), "ts": a["ts"].astype(float)}),
+    "moments": lambda a: pd.DataFrame(a | {"ts": pd.Timestamp("2026-01-02", tz="UTC") + pd.to_timedelta(a["ts"], "us")}),
+    "spans": lambda a: pl.DataFrame(a).with_columns(pl.col("ts").cast(pl.Duration("us"))),
+}
+
+
+def own_run(tiny: fl.Device, table: Any, columns: Any = PLAN, op: Any = WORDS) -> bytes:
+    return fl.run(tiny, fl.requests(table, columns=columns, op=op)).result_json
+
+
+@pytest.mark.parametrize("source", OWN)
+def test_a_table_of_ones_own_is_read_by_its_columns(tiny: fl.Device, own: dict[str, Any], source: str) -> None:
+    by_hand = {
+        "op": np.array(["read", "write"])[own["kind"]],
+        "lba": own["lba"],
+        "sectors": own["len"] // 512,
+        # Times of a table of one's own count from its first request.
+        "at_ns": (own["ts"] - own["ts"][0]) * 1000,
+    }
+    expected = fl.requests(by_hand)
+    found = fl.requests(OWN[source](own), columns=PLAN, op=WORDS)
+    assert fl.run(tiny, found).result_json == fl.run(tiny, expected).result_json
+    assert pickle.loads(pickle.dumps(found)).name == found.name
+
+
+def test_the_plan_of_a_table_is_a_mapping_or_a_text(tiny: fl.Device, own: dict[str, Any], tmp_path: Path) -> None:
+    text = "time=ts:us,op=3,offset=lba:512,size=len:byte"
+    table = pd.DataFrame(own)
+    expected = own_run(tiny, table)
+    assert own_run(tiny, table, text, "0=read,1=write") == expected
+    # As a file, it is the same.
+    file = tmp_path / "requests.csv"
+    table.drop(columns="note").to_csv(file, index=False)
+    plan = PLAN | {"op": 2}
+    loads = [fl.trace(file, columns=plan, op=WORDS), fl.requests(table.drop(columns="note"), columns=plan, op=WORDS)]
+    reports = [json.loads(fl.run(tiny, load).result_json)["report"]["host"] for load in loads]
+    assert reports[0]["read"] == reports[1]["read"] and reports[0]["write"] == reports[1]["write"]
+
+
+def test_what_a_table_lacks_is_given(tiny: fl.Device) -> None:
+    table = pl.DataFrame({"block": [8, 16, 24], "x": [0, 0, 0]})
+    columns = {"op": "write", "offset": "block:512", "size": "4KiB"}
+    load = fl.requests(table, columns=columns, queue_depth=1)
+    assert fl.run(tiny, load).document["report"]["host"]["requests"] == 3
+    # Columns without names are numbered from one.
+    numbered = pd.DataFrame([[0, "W", 8], [1, "R", 16]])
+    load = fl.requests(numbered, columns={"time": "1:ms", "op": 2, "offset": "3:512", "size": "4KiB"})
+    assert load._load.columns()["at_ns"].tolist() == [0, 1_000_000]
+    fraction = pl.DataFrame({"t": [0.0, 0.125], "at": [8, 16]})
+    load = fl.requests(fraction, columns="time=t,op=read,offset=at:512,size=4KiB")
+    assert load._load.columns()["at_ns"].tolist() == [0, 125_000_000]
+
+
+@pytest.mark.parametrize(
+    ("columns", "op", "told"),
+    [
+        ({"time": "ts:µs"}, None, "times have no unit `µs`; known are ns, filetime, us, ms, s"),
+        ({"when": "ts"}, None, "a request has no `when`"),
+        ({"offset": "lba"}, None, "a request needs size"),
+        (PLAN | {"size": "length"}, WORDS, r"size=length is no column; the first line has 1 note, 2 ts(.|\n)*`?columns="),
+        (PLAN, {"0": "read", "1": "wipe"}, "there is no operation `wipe`"),
+        (PLAN, None, r"expected an operation(.|\n)*op= 0=read,1=write"),
+        (None, WORDS, "say which column is what: columns="),
+    ],
+)
+def test_what_is_wrong_with_a_table_is_said_as_by_the_program(
+    own: dict[str, Any], columns: Any, op: Any, told: str
+) -> None:
+    with pytest.raises(fl.UsageError, match=told):
+        fl.requests(pd.DataFrame(own), columns=columns, op=op)
+
+
+def test_a_table_that_fits_nothing_is_shown_with_the_columns_that_may_read_it(own: dict[str, Any]) -> None:
+    table = pd.DataFrame(own).drop(columns="note").rename(columns={"kind": "rw"})
+    with pytest.raises(fl.UsageError, match=r"have no column len(.|\n)*columns= time=ts,op=rw,offset=lba:512,size=len"):
+        fl.requests(table)
+
+
+def test_gaps_of_a_table_are_refused_and_oddities_are_said(own: dict[str, Any]) -> None:
+    table = pl.DataFrame(own).with_columns(pl.when(pl.col("ts") > 0).then(pl.col("lba")).alias("lba"))
+    gap = table.with_columns(pl.lit(None, dtype=pl.Int64).alias("len"))
+    with pytest.raises(fl.UsageError, match="expected a size: a whole number, found an empty field"):
+        fl.requests(gap, columns=PLAN, op=WORDS)
+    with pytest.raises(fl.UsageError, match="expected an address: a whole number, found `0.5"):
+        fl.requests({"at": [0.5]}, columns="op=read,offset=at,size=4KiB")
+    with pytest.raises(fl.UsageError, match="a column is called 7"):
+        fl.requests({"at": [8], "7": [1]}, columns="op=read,offset=at,size=4KiB")
+    with pytest.raises(fl.UsageError, match="there are no requests"):
+        fl.requests({"at": []}, columns="op=read,offset=at,size=4KiB")
+    twice = {name: np.concatenate([values, values]) for name, values in own.items()}
+    with pytest.warns(UserWarning, match="the time goes back by"):
+        fl.requests(twice, columns=PLAN, op=WORDS)

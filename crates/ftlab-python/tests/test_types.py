@@ -18,6 +18,7 @@ WRONG = [
     'fl.workload("fill", request=5)',
     'fl.run(fl.device("tiny"), fl.workload("fill"), seeds=5)',
     'fl.trace("a.csv", reading={"time_units": "us"})',
+    'fl.requests({"a": [0]}, columns={"size": 4.5})',
     'fl.compare({"a": fl.device("tiny")}, "fill")',
     'fl.open(fl.device("tiny")).advance(until=1.5)',
 ]

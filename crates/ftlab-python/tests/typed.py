@@ -31,6 +31,10 @@ def loads() -> None:
     fl.fio("own.fio", variables={"BLOCK": "4k"}, requests=100)
     fl.requests({"op": ["read"], "lba": [0], "sectors": [8]}, queue_depth=1)
     fl.requests(pl.DataFrame({"op": [0], "lba": [0], "sectors": [8]}), replay="asap")
+    own: dict[str, str | int] = {"op": 2, "offset": "lba:512", "size": "4KiB"}
+    fl.requests({"lba": [0]}, columns=own, op={"0": "read"}, queue_depth=1)
+    fl.requests({"lba": [0]}, columns="op=read,offset=lba,size=4KiB", op={0: "read"}, queue_depth=1)
+    fl.trace("own.csv", columns=own, op="0=read")
 
 
 def results(aged: fl.Device) -> None:

@@ -2,6 +2,7 @@
 
 mod devices;
 mod figure;
+mod fit;
 mod images;
 mod load;
 mod reading;
@@ -23,6 +24,7 @@ use ftlab_workload::trace::Format;
 
 pub use self::devices::{DeviceFileArgs, Endured, ScaleArgs, SheetArgs};
 pub use self::figure::FigureArgs;
+pub use self::fit::{FitArgs, FitDeviceArgs};
 pub use self::images::{DeviceCommand, LoadImageArgs, SaveArgs, ShowImageArgs};
 pub use self::load::LoadArgs;
 pub use self::reading::ReadingArgs;
@@ -178,21 +180,7 @@ pub enum TraceCommand {
     },
     /// Fit a workload to a trace: mix, sizes, popularity, overlap of reads and writes, runs,
     /// arrivals. `ftlab run --workload FILE` plays it.
-    Fit {
-        /// The trace; - is standard input.
-        input: String,
-        /// The workload file to write.
-        #[arg(short, long, value_name = "FILE")]
-        output: PathBuf,
-        /// The name of the workload in results; by default the trace's name with -like.
-        #[arg(long, value_name = "NAME")]
-        name: Option<String>,
-        /// Replace the file if it exists.
-        #[arg(long)]
-        force: bool,
-        #[command(flatten)]
-        reading: ReadingArgs,
-    },
+    Fit(FitArgs),
     /// Write a trace in another format.
     Convert {
         /// The trace; - is standard input.

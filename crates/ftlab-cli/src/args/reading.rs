@@ -49,7 +49,8 @@ pub struct ReadingArgs {
     /// How many records to hold back to sort them by time.
     #[arg(long, value_name = "N")]
     pub order_window: Option<usize>,
-    /// What to do with a record that is too late for this window: refuse (an error) or clamp.
+    /// What to do with a record that is too late for this window: refuse (an error) or clamp; or, where the clock falls
+    /// back as if another recording began, continue from the time reached.
     #[arg(long, value_name = "WHAT", value_parser = parse_late)]
     pub late: Option<Late>,
 }

@@ -1,6 +1,6 @@
 //! `ftlab compare` and `ftlab report`: variants under the same load, side by side.
 
-mod table;
+pub mod table;
 
 use std::io::Write;
 use std::path::Path;

@@ -9,6 +9,7 @@ mod device;
 mod drives;
 mod figure;
 mod fio_json;
+mod fit;
 mod hostile;
 mod independent_loads;
 mod other_commands;

@@ -36,7 +36,7 @@ class Load:
         for option in pace:
             _check_name(option)
         # Requests are kept as they were when they were taken, and once.
-        self._make = (kind, arguments[:1]) if kind == "requests" else make
+        self._make = ("requests", arguments[:1]) if kind in ("requests", "table") else make
         self._pace = {name: value for name, value in pace.items() if value is not None}
         self._load: _ftlab.Load = getattr(_ftlab.Load, kind)(*arguments) if load is None else load
 
@@ -113,15 +113,35 @@ def fio(
     return Load(("fio", (_placed(os.fspath(file)), given)), {"requests": requests})
 
 
-def requests(columns: Any, /, *, name: str = "requests", **pace: Unpack[TraceOptions]) -> Load:
+def requests(
+    table: Any,
+    /,
+    *,
+    name: str = "requests",
+    columns: str | Mapping[str, str | int] | None = None,
+    op: str | Mapping[str, str] | Mapping[int, str] | None = None,
+    **pace: Unpack[TraceOptions],
+) -> Load:
     """Requests in columns: a table that speaks Arrow (polars, pandas, pyarrow, duckdb), or a mapping of arrays.
 
-    Columns: ``op`` (``read``, ``write``, ``trim``, ``flush``, or 0 to 3; more on zoned devices); ``lba`` with
-    ``sectors`` of 512 bytes, or ``offset`` with ``size`` in bytes; and if there are any ``at_ns`` (arrival, counted from
-    the first request when they are played), ``stream`` and ``fua``. Requests without times need ``queue_depth`` or
-    ``replay="asap"``.
+    ``columns`` says which column of a table of any names is what, as ``--columns`` of the program does, with units
+    behind a colon: ``{"time": "ts:us", "op": 3, "offset": "lba:512", "size": "len:byte"}``, or the same as a text. What
+    the table lacks is given (``"size": "4KiB"``, ``"op": "write"``); without ``time``, requests have no times. ``op``
+    says what words of operations mean (``{"0": "read", "1": "write"}``); others count by their first letter. Moments
+    and spans have units of their own. What is odd is said by a warning, and the requests are sorted by time.
+
+    Without ``columns``, the columns are: ``op`` (``read``, ``write``, ``trim``, ``flush``, or 0 to 3; more on zoned
+    devices); ``lba`` with ``sectors`` of 512 bytes, or ``offset`` with ``size`` in bytes; and if there are any ``at_ns``
+    (arrival, counted from the first request when they are played), ``stream`` and ``fua``. Requests without times need
+    ``queue_depth`` or ``replay="asap"``.
     """
-    return Load(("requests", (name, columns)), pace)
+    if columns is None and op is None:
+        return Load(("requests", (name, table)), pace)
+    if columns is None:
+        remedy = "say which column is what: columns="
+        raise UsageError(f"op says what words mean in a table read by columns\n  remedy: {remedy}")
+    reading = [("columns", _text(columns)), *([] if op is None else [("op", _text(op))])]
+    return Load(("table", (name, table, reading)), pace)
 
 
 def check_load(load: object) -> Load:
@@ -143,6 +163,9 @@ def _text(value: object) -> str:
         return str(int(value))
     if isinstance(value, (list, tuple)):
         return ",".join(map(_text, cast(Iterable[object], value)))
+    if isinstance(value, Mapping):
+        pairs = cast(Mapping[object, object], value).items()
+        return ",".join(f"{_text(key)}={_text(part)}" for key, part in pairs)
     return str(value)
 
 

@@ -113,6 +113,27 @@ impl ColumnPlan {
         self.given.is_empty()
     }
 
+    /// Whether requests have times.
+    #[must_use]
+    pub fn has_times(&self) -> bool {
+        self.of(RequestPart::Time).is_some()
+    }
+
+    /// The nanoseconds of the unit of times.
+    #[must_use]
+    pub fn time_unit_ns(&self) -> u64 {
+        self.of(RequestPart::Time).map_or(usual(RequestPart::Time), |given| given.unit)
+    }
+
+    /// Whether a part may be the column of this name or number, counted from one.
+    #[must_use]
+    pub fn mentions(&self, name: Option<&str>, number: usize) -> bool {
+        self.given.iter().any(|Given { text, .. }| {
+            name.is_some_and(|name| name.trim().eq_ignore_ascii_case(text))
+                || text.parse() == Ok(number)
+        })
+    }
+
     /// What was said of a part.
     pub(crate) fn of(&self, part: RequestPart) -> Option<&Given> {
         self.given.iter().find(|given| given.part == part)

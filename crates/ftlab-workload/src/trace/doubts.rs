@@ -4,8 +4,9 @@
 use ftlab::units::Nanos;
 
 use super::format::Format;
-use super::gate::{Gate, RATE_FROM};
+use super::gate::{Gate, Late, RATE_FROM};
 use super::options::Options;
+use super::seams::Seam;
 use super::shape::{SHAPED_FROM, Silence};
 use super::units::{SpaceUnit, TimeUnit};
 
@@ -36,43 +37,84 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
     Some(format!("{rate:.0} requests a second if times count {words}{others}{remedy}"))
 }
 
-/// Warns of a pause of more than half of the trace.
+/// Warns of a pause of more than half of the trace, and of pauses far longer than all others.
 pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
-    silence.is_long(gate.tick_ns).then(|| {
-        format!(
-            "nothing arrives for {}, {:.0} % of the trace, after request {}: is a time damaged, or are \
-             these two recordings? Replayed by its times, the device rests that long",
-            Nanos(silence.longest_ns),
-            100.0 * silence.longest_ns as f64 / silence.duration_ns as f64,
-            silence.after
-        )
-    })
+    let longest = silence.longest();
+    let share = |ns: u64| 100.0 * ns as f64 / silence.duration_ns as f64;
+    let begin = format!("nothing arrives for {}", Nanos(longest.ns));
+    let place =
+        format!("after request {}, {} after the first", longest.after, Nanos(longest.at_ns));
+    if silence.is_long(gate.tick_ns) {
+        return Some(format!(
+            "{begin}, {:.0} % of the trace, {place}: is a time damaged, or are these two recordings? \
+             Replayed by its times, the device rests that long",
+            share(longest.ns)
+        ));
+    }
+    let (pauses, usual_ns) = silence.unusual(gate.tick_ns)?;
+    let others = match pauses.len() - 1 {
+        0 => String::new(),
+        more => format!(", and {more} more such {}", if more == 1 { "pause" } else { "pauses" }),
+    };
+    Some(format!(
+        "{begin}, {place}{others}: {:.0} % of the trace, where all other pauses are at most {}. Were the \
+         recordings joined? Replayed by its times, the device rests that long; `queue_depth` plays them without",
+        share(pauses.iter().map(|pause| pause.ns).sum()),
+        Nanos(usual_ns)
+    ))
 }
 
-/// Warns of several recordings in one file.
+/// Warns of several recordings in one file, of a counter that wrapped, and of two clocks.
 pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
-    let back = gate.fallback.is_a_seam(gate.records).then(|| {
-        format!(
-            "the time goes back by {} after request {} of the file",
-            Nanos(gate.fallback.back_ns),
-            gate.fallback.after
-        )
-    });
     let copies = gate.repeats.copies().filter(|_| whole).map(|(requests, copies)| {
         format!(
             "the file is {copies} copies of its first {requests} requests, one after another: \
              operations, addresses and sizes are the same"
         )
     });
-    let at_once = "sorted by time, they are played at once";
+    let back = gate.fallback.seam(gate.records).filter(|_| gate.late != Late::Continue);
+    let back = back.map(|seam| fallen_back(gate, seam));
     match (copies, back) {
-        (None, None) => None,
-        (Some(copies), None) => Some(copies),
-        (Some(copies), Some(back)) => Some(format!("{copies}; {back}: {at_once}")),
-        (None, Some(back)) => {
-            Some(format!("{back}, as if another recording began there: {at_once}"))
-        }
+        (Some(copies), Some(back)) => Some(format!("{copies}; {back}")),
+        (copies, back) => copies.or(back),
     }
+}
+
+/// A clock that falls back, in words.
+fn fallen_back(gate: &Gate, seam: Seam) -> String {
+    let (back, after) = (Nanos(gate.fallback.back_ns), gate.fallback.after);
+    let begin = format!("the time goes back by {back} after request {after} of the file");
+    let what = match seam {
+        Seam::Restart => "as if another recording began there".to_owned(),
+        Seam::Wrap(unit) => {
+            format!("as if a counter of 32 bits began anew that counts {}", unit.words())
+        }
+        Seam::TwoClocks => {
+            let behind = gate.fallback.records;
+            return format!(
+                "the file has two clocks: {behind} requests among the others are {back} or so behind, as \
+                 if some times were times of day and others times since boot: sorted by time, the ones come \
+                 after the others; keep the lines of one clock, or give both the same"
+            );
+        }
+    };
+    format!(
+        "{begin}, {what}: sorted by time, they are played at once; `late` continue plays one after the other"
+    )
+}
+
+/// Says where the clock began anew and was continued, which was asked for.
+pub(crate) fn continued(gate: &Gate) -> Option<String> {
+    let places = gate.fallback.records;
+    let times = if places == 1 { "once".to_owned() } else { format!("{places} times") };
+    (gate.late == Late::Continue && places > 0).then(|| {
+        format!(
+            "the clock falls back {times}, by {} after request {} of the file at first, and goes on from the \
+             time reached, as said",
+            Nanos(gate.fallback.back_ns),
+            gate.fallback.after
+        )
+    })
 }
 
 /// Warns of a clock so coarse that most requests share their time with others.

@@ -9,7 +9,8 @@ use ftlab::units::SimTime;
 
 use super::error::{Bad, ErrorKind, TraceError};
 use super::record::Record;
-use super::shape::{Fallback, Repeats};
+use super::seams::{ClockSoFar, Fallback, range_ns, wrapped};
+use super::shape::Repeats;
 
 /// A rate above this over a whole trace (10^8 requests per second) means a misread clock.
 const LEAST_NS_PER_REQUEST: u64 = 10;
@@ -32,19 +33,22 @@ pub(crate) enum RecordPart {
     Size,
 }
 
-/// The treatment of a record that is too early for the sorting window.
+/// The treatment of a record that is too early for its place in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Late {
-    /// An error.
+    /// If the sorting window does not reach back to its place, it is an error.
     #[default]
     Refuse,
-    /// It gets the time of the last record before it, and is counted.
+    /// If the sorting window does not reach back, it gets the time of the last record before it, and is counted.
     Clamp,
+    /// If it is so early that another recording seems to begin, its clock goes on from the time reached.
+    Continue,
 }
 
 impl Late {
     /// All choices with their names on the command line.
-    pub const ALL: [(&'static str, Late); 2] = [("refuse", Late::Refuse), ("clamp", Late::Clamp)];
+    pub const ALL: [(&'static str, Late); 3] =
+        [("refuse", Late::Refuse), ("clamp", Late::Clamp), ("continue", Late::Continue)];
 }
 
 /// Why a record is refused.
@@ -84,6 +88,10 @@ pub(crate) struct Gate {
     pub dropped: u64,
     pub fallback: Fallback,
     pub repeats: Repeats,
+    /// What is added to the times of the file, because its clock began anew.
+    ahead_ns: u64,
+    /// The time at which it did so last, and the records before.
+    anew: Option<(u64, u64)>,
     earliest: u64,
     latest: u64,
     lowest: u64,
@@ -107,6 +115,8 @@ impl Gate {
             dropped: 0,
             fallback: Fallback::default(),
             repeats: Repeats::default(),
+            ahead_ns: 0,
+            anew: None,
             earliest: u64::MAX,
             latest: 0,
             lowest: u64::MAX,
@@ -117,7 +127,8 @@ impl Gate {
     /// Checks a record. Returns true if it counts, false if it is skipped.
     #[inline]
     pub fn admit(&mut self, record: &mut Record) -> Result<bool, Refusal> {
-        let at = record.at.0;
+        record.at.0 = record.at.0.saturating_add(self.ahead_ns);
+        let mut at = record.at.0;
         if record.op != Op::Flush {
             let end = record.end();
             let lowest = self.lowest.min(record.lba.0);
@@ -131,7 +142,7 @@ impl Gate {
             (self.lowest, self.highest) = (lowest, highest);
         }
         if at < self.latest {
-            self.judge_disorder(record)?;
+            at = self.judge_disorder(record)?;
         } else if at - self.latest > LONGEST_PAUSE_NS && self.records > 0 {
             self.judge_pause(at - self.latest)?;
         }
@@ -180,27 +191,50 @@ impl Gate {
         )
     }
 
+    /// Judges a record that is behind. Returns the time that counts for the span of the trace.
     #[cold]
-    fn judge_disorder(&mut self, record: &mut Record) -> Result<(), Refusal> {
-        let back_ns = self.latest - record.at.0;
-        self.fallback.note(back_ns, self.duration_ns(), self.records, self.tick_ns);
+    fn judge_disorder(&mut self, record: &mut Record) -> Result<u64, Refusal> {
+        let at = record.at.0;
+        let back_ns = self.latest - at;
+        let (begin, before) = self.anew.unwrap_or((self.earliest, 0));
+        let clock = ClockSoFar {
+            latest_ns: self.latest,
+            span_ns: self.latest.saturating_sub(begin),
+            records: self.records,
+            of_recording: self.records - before,
+            tick_ns: self.tick_ns,
+        };
+        if self.fallback.note(back_ns, clock) && self.late == Late::Continue {
+            record.at.0 = self.begin_anew(at);
+            return Ok(record.at.0);
+        }
         if record.at < self.horizon {
-            if self.late == Late::Refuse {
+            if self.late != Late::Clamp {
                 let back = self.horizon - record.at;
                 return Err(Refusal {
                     part: RecordPart::Time,
                     kind: ErrorKind::Unordered,
                     problem: format!("at least {back} too early for its place in the file"),
                     remedy: "a larger `order_window` sorts more; `late` clamp gives such \
-                             requests the time of the one before and counts them; if two recordings \
-                             stand one after the other in the file, cut it here",
+                             requests the time of the one before and counts them; if another \
+                             recording begins here, or a counter wrapped, `late` continue",
                 });
             }
             record.at = self.horizon;
             self.late_records += 1;
         }
         self.out_of_order += 1;
-        Ok(())
+        Ok(at)
+    }
+
+    /// Lets the clock go on from the latest time, or beyond the range of a counter that wrapped. Returns the time of
+    /// the record that has the time `at`.
+    fn begin_anew(&mut self, at: u64) -> u64 {
+        let (latest, time) = (self.latest - self.ahead_ns, at - self.ahead_ns);
+        let gap = wrapped(latest, time).map_or(0, |unit| range_ns(unit) - (latest - time));
+        let now = self.latest.saturating_add(gap);
+        (self.ahead_ns, self.anew) = (now - time, Some((now, self.records)));
+        now
     }
 
     #[cold]
@@ -214,7 +248,8 @@ impl Gate {
             kind: ErrorKind::Implausible,
             problem: format!("the time jumps ahead by {days} days"),
             remedy: "if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line \
-                     is damaged, `skip_malformed`; if it is true, `accept_implausible`",
+                     is damaged, `skip_malformed`; if lines of two clocks are mixed, such as the time of day \
+                     and the time since boot, keep those of one; if it is true, `accept_implausible`",
         })
     }
 

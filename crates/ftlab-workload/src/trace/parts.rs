@@ -53,6 +53,8 @@ pub(crate) struct PartsSource {
     /// Whether each file has streams of its own: their numbers here by file and number there.
     streams: Option<BTreeMap<(u32, u32), u32>>,
     beside: Vec<String>,
+    /// The files read so far, by a print of their requests.
+    seen: BTreeMap<[u64; 4], String>,
     remarks: Remarks,
     skipped: Skipped,
 }
@@ -111,6 +113,7 @@ pub(crate) fn several(
         opened: 0,
         streams: separate.then(BTreeMap::new),
         beside,
+        seen: BTreeMap::new(),
         remarks: Remarks::default(),
         skipped: Skipped::default(),
         options,
@@ -134,6 +137,7 @@ pub(crate) fn archive(
         opened: 0,
         streams: None,
         beside: Vec::new(),
+        seen: BTreeMap::new(),
         remarks: Remarks::default(),
         skipped: Skipped::default(),
     };
@@ -221,6 +225,17 @@ impl PartsSource {
         Ok(Some(record))
     }
 
+    /// Warns of a file whose requests another one has had. Files that were named one by one may well be the same.
+    fn repeated(&mut self, trace: &Trace) -> Option<String> {
+        let (file, print) = (trace.name().to_owned(), trace.print());
+        let first = self.seen.get(&print).filter(|_| self.streams.is_none());
+        let warning = first.map(|first| {
+            format!("{file}: its requests and times are those of {first}, and are played twice; take one away")
+        });
+        self.seen.entry(print).or_insert(file);
+        warning
+    }
+
     /// Adds up what is known of a file that was read.
     fn finish(&mut self, trace: &Trace, gate: &mut Gate) {
         let facts = trace.facts();
@@ -231,7 +246,8 @@ impl PartsSource {
         self.remarks.widened += facts.widened;
         self.remarks.timeless |= trace.is_timeless();
         let file = trace.name();
-        for warning in facts.warnings.into_iter().map(|text| format!("{file}: {text}")) {
+        let warnings = facts.warnings.into_iter().map(|text| format!("{file}: {text}"));
+        for warning in warnings.chain(self.repeated(trace)) {
             if self.remarks.warnings.len() < MOST_REMARKS {
                 self.remarks.warnings.push(warning);
             }

@@ -283,6 +283,12 @@ impl Trace {
         self.origin.unwrap_or(SimTime::ZERO)
     }
 
+    /// A print of its requests apart from their times, how many they are, when they begin, and how long they last.
+    pub(crate) fn print(&self) -> [u64; 4] {
+        let hash = self.gate.repeats.hash();
+        [hash, self.gate.records, self.origin().0, self.gate.duration_ns()]
+    }
+
     /// Whether its requests have no times.
     pub(crate) fn is_timeless(&self) -> bool {
         self.gate.timeless
@@ -347,6 +353,7 @@ impl Trace {
         if options.invert_ops {
             all.push("reads and writes are swapped, as said".to_owned());
         }
+        all.extend(super::doubts::continued(&self.gate));
         all.extend(remarks.assumed.iter().cloned());
         all
     }

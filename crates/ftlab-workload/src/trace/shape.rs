@@ -1,5 +1,5 @@
-//! Observations that need the whole trace: a pause for most of it, a clock that restarts, and
-//! repeated requests. They give warnings, and nothing is refused.
+//! Observations that need the whole trace: pauses beyond its usual ones, and repeated requests. They
+//! give warnings, and nothing is refused.
 
 use super::record::{Record, op_code};
 
@@ -7,14 +7,31 @@ use super::record::{Record, op_code};
 pub(crate) const SHAPED_FROM: u64 = 16;
 
 /// A difference of fewer steps of a coarse clock means nothing.
-const CLOCK_STEPS: u64 = 10;
+pub(crate) const CLOCK_STEPS: u64 = 10;
 
-/// The longest pause between requests, in order of time.
+/// The longest pauses that are kept: one more than can be told from the usual ones.
+const KEPT_PAUSES: usize = 9;
+/// Unusual pauses are so many times as long as all others.
+const UNUSUAL: u64 = 32;
+/// The least number of requests that show what is usual.
+const USUAL_FROM: u64 = 100;
+/// The part of a trace that unusual pauses fill at least.
+const UNUSUAL_PART: u64 = 10;
+
+/// A pause between two requests.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pause {
+    pub ns: u64,
+    /// The requests before it, and when it begins.
+    pub after: u64,
+    pub at_ns: u64,
+}
+
+/// The longest pauses between requests, in order of time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Silence {
-    pub longest_ns: u64,
-    /// The requests before it.
-    pub after: u64,
+    /// The longest first.
+    longest: [Pause; KEPT_PAUSES],
     pub records: u64,
     /// The time of the last request, from the first.
     pub duration_ns: u64,
@@ -24,50 +41,44 @@ impl Silence {
     /// Adds the next records in order of time.
     pub fn add(&mut self, records: &[Record]) {
         for record in records {
-            let pause = record.at.0 - self.duration_ns;
-            if pause > self.longest_ns {
-                (self.longest_ns, self.after) = (pause, self.records);
+            let ns = record.at.0 - self.duration_ns;
+            if ns > self.longest[KEPT_PAUSES - 1].ns {
+                self.keep(Pause { ns, after: self.records, at_ns: self.duration_ns });
             }
             self.duration_ns = record.at.0;
             self.records += 1;
         }
     }
 
-    /// Whether the pause fills more than half of a trace, by a clock of this resolution.
+    #[cold]
+    fn keep(&mut self, pause: Pause) {
+        let place = self.longest.partition_point(|kept| kept.ns >= pause.ns);
+        self.longest[place..].rotate_right(1);
+        self.longest[place] = pause;
+    }
+
+    /// The longest pause.
+    pub fn longest(&self) -> Pause {
+        self.longest[0]
+    }
+
+    /// Whether the longest pause fills more than half of a trace, by a clock of this resolution.
     pub fn is_long(&self, tick_ns: u64) -> bool {
+        let longest_ns = self.longest().ns;
         self.records >= SHAPED_FROM
-            && self.longest_ns > self.duration_ns / 2
-            && self.longest_ns / CLOCK_STEPS >= tick_ns
-    }
-}
-
-/// A clock that falls back by more than half of the time so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Fallback {
-    /// Requests that are so far back.
-    pub records: u64,
-    /// The requests before the first of them, and how far back it is.
-    pub after: u64,
-    pub back_ns: u64,
-}
-
-impl Fallback {
-    /// Adds a record that is `back_ns` behind, after `records` that cover `span_ns`, by a clock of
-    /// this resolution.
-    pub fn note(&mut self, back_ns: u64, span_ns: u64, records: u64, tick_ns: u64) {
-        let is_near = back_ns <= span_ns / 2 || back_ns / CLOCK_STEPS < tick_ns;
-        if records < SHAPED_FROM || is_near {
-            return;
-        }
-        if self.records == 0 {
-            (self.after, self.back_ns) = (records, back_ns);
-        }
-        self.records += 1;
+            && longest_ns > self.duration_ns / 2
+            && longest_ns / CLOCK_STEPS >= tick_ns
     }
 
-    /// Whether these are more than stray records, one in a hundred.
-    pub fn is_a_seam(&self, records: u64) -> bool {
-        self.records > records / 100
+    /// The pauses that are far longer than all others, and the longest of these others.
+    pub fn unusual(&self, tick_ns: u64) -> Option<(&[Pause], u64)> {
+        let usual = |at: &usize| self.longest[*at].ns.max(tick_ns);
+        let count = (1..KEPT_PAUSES)
+            .find(|at| self.longest[at - 1].ns / UNUSUAL > usual(at))
+            .filter(|_| self.records >= USUAL_FROM)?;
+        let together: u64 = self.longest[..count].iter().map(|pause| pause.ns).sum();
+        (together >= self.duration_ns / UNUSUAL_PART)
+            .then(|| (&self.longest[..count], usual(&count)))
     }
 }
 
@@ -115,6 +126,11 @@ impl Repeats {
         } else if key == self.head[HEAD - 1] {
             self.note_start();
         }
+    }
+
+    /// A hash of the requests so far.
+    pub fn hash(&self) -> u64 {
+        self.hash
     }
 
     #[cold]
@@ -242,6 +258,38 @@ mod tests {
         assert!(of(&with_pause(16, 14)).is_long(1));
         assert!(!of(&with_pause(16, 14)).is_long(2), "seven steps of the clock");
         assert!(!of(&with_pause(15, 500)).is_long(1));
-        assert_eq!((of(&with_pause(16, 14)).longest_ns, of(&with_pause(16, 14)).after), (15, 4));
+        let longest = Pause { ns: 15, after: 4, at_ns: 3 };
+        assert_eq!(of(&with_pause(16, 14)).longest(), longest);
+    }
+
+    #[test]
+    fn unusual_pauses_are_far_longer_than_all_others() {
+        // A step each, but 4 times a pause, and once a shorter one.
+        let of = |count: u64, pause: u64, shorter: u64| {
+            let mut silence = Silence::default();
+            let mut at = 0;
+            for number in 0..count {
+                let record = Record { at: SimTime(at), ..random(1)[0] };
+                silence.add(&[record]);
+                at += match number % (count / 4) {
+                    9 => pause,
+                    5 if number == 5 => shorter,
+                    _ => 10,
+                };
+            }
+            silence
+        };
+        let unusual = |silence: Silence, tick: u64| {
+            silence.unusual(tick).map(|(pauses, usual)| (pauses.len(), usual))
+        };
+        assert_eq!(unusual(of(400, 1_000, 10), 1), Some((4, 10)));
+        assert_eq!(unusual(of(400, 1_000, 40), 1), None, "25 times");
+        assert_eq!(unusual(of(400, 1_600, 40), 1), Some((4, 40)));
+        assert_eq!(unusual(of(400, 1_000, 10), 40), None, "less than 32 steps of the clock");
+        assert_eq!(unusual(of(96, 1_000, 10), 1), None, "too few");
+        assert_eq!(unusual(of(3_600, 1_000, 10), 1), Some((4, 10)), "10 % of the trace");
+        assert_eq!(unusual(of(3_700, 1_000, 10), 1), None, "less");
+        let longest = Pause { ns: 1_000, after: 10, at_ns: 90 };
+        assert_eq!(of(400, 1_000, 10).longest(), longest);
     }
 }

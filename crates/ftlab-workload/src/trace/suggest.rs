@@ -74,6 +74,12 @@ pub(crate) struct Guess {
     pub columns: Option<String>,
 }
 
+/// What `columns` would probably read a table that begins so.
+#[must_use]
+pub fn suggested_columns(sample: &[u8]) -> Option<String> {
+    guess(sample).columns
+}
+
 /// Looks at the beginning of a text.
 pub(crate) fn guess(sample: &[u8]) -> Guess {
     let Some(separator) = guess_separator(sample) else {

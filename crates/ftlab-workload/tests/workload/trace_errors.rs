@@ -288,7 +288,7 @@ fn a_leap_of_years_points_at_the_time() {
     trace.csv, line 3: the time jumps ahead by 10416 days
       3 | 900000000000000000 0 8 8 1
         | ^^^^^^^^^^^^^^^^^^
-    remedy: if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line is damaged, `skip_malformed`; if it is true, `accept_implausible`
+    remedy: if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line is damaged, `skip_malformed`; if lines of two clocks are mixed, such as the time of day and the time since boot, keep those of one; if it is true, `accept_implausible`
     ");
 }
 
@@ -316,7 +316,7 @@ fn beyond_the_window_disorder_is_refused_or_clamped() {
     trace.csv, line 100001: at least 65.5345ms too early for its place in the file
       100001 | 1000500 0 0 8 1
              | ^^^^^^^
-    remedy: a larger `order_window` sorts more; `late` clamp gives such requests the time of the one before and counts them; if two recordings stand one after the other in the file, cut it here
+    remedy: a larger `order_window` sorts more; `late` clamp gives such requests the time of the one before and counts them; if another recording begins here, or a counter wrapped, `late` continue
     ");
     let clamp = Options { late: Late::Clamp, ..narrow };
     let mut trace = open(text(one_straggler()), clamp).expect("readable");

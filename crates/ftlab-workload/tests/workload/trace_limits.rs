@@ -214,7 +214,7 @@ fn silence_for_most_of_a_trace_is_remarked() {
     let warned = |pause: u64| {
         let rows = (0..100_u64).map(|at| (at * 1_000 + if at < 40 { 0 } else { pause }, at * 8, 8));
         let warnings = read(ssdsim(rows)).expect("readable").warnings;
-        warnings.into_iter().find(|text| text.starts_with("nothing arrives for"))
+        warnings.into_iter().find(|text| text.contains("is a time damaged"))
     };
     // 99 steps of a microsecond, one of them longer.
     assert_eq!(warned(97_000), None);
@@ -252,6 +252,83 @@ fn copies_and_clocks_that_begin_anew_are_remarked() {
     let strays = |count: u64| ssdsim((0..count).map(|at| (1_001 + at, 0, 8)));
     assert_eq!(warned(one.clone() + &strays(5)), [""; 0]);
     assert_eq!(warned(one + &strays(6)).len(), 1);
+}
+
+#[test]
+fn a_clock_that_begins_anew_goes_on_where_that_is_said() {
+    let times = |content: &str, late: Late| {
+        let mut trace = open(text(content), Options { late, ..Options::default() })?;
+        let (mut all, mut batch) = (Vec::new(), Vec::new());
+        while trace.next_batch(&mut batch)? {
+            all.extend(batch.iter().map(|record: &Record| record.at.0));
+        }
+        Ok::<_, TraceError>((all, trace.facts()))
+    };
+    // Three recordings of a hundred requests. Of the second, some are out of order.
+    let one = |from: u64| (0..100_u64).map(move |at| from + (at ^ u64::from(from == 2)) * 10);
+    let rows = one(7).chain(one(2)).chain(one(50)).map(|at| (at, 8, 8));
+    let (all, facts) = times(&ssdsim(rows), Late::Continue).expect("readable");
+    assert_eq!(all.len(), 300);
+    // What is out of order is sorted into the end of the recording before.
+    assert_eq!((all[99], all[100], all[200], all[299]), (980, 990, 1_970, 2_960));
+    assert!(all.is_sorted(), "{all:?}");
+    let said = "the clock falls back 2 times, by 985ns after request 100 of the file at first";
+    assert!(facts.assumed.iter().any(|text| text.starts_with(said)), "{:?}", facts.assumed);
+    assert!(!facts.warnings.iter().any(|text| text.contains("goes back")), "{:?}", facts.warnings);
+    // A counter of microseconds that wraps loses nothing.
+    let counter =
+        (0..2_000_u64).map(|at| (((1 << 32) - 500_500 + at * 1_000) % (1 << 32) * 1_000, 8, 8));
+    let counter = ssdsim(counter);
+    let (all, facts) = times(&counter, Late::Continue).expect("readable");
+    assert!((0..2_000).all(|at| all[at] == at as u64 * 1_000_000), "{:?}", &all[498..503]);
+    assert_eq!(facts.out_of_order, 0);
+    let (_, facts) = times(&counter, Late::Refuse).expect("sorted");
+    let said = "as if a counter of 32 bits began anew that counts microseconds";
+    assert!(facts.warnings.iter().any(|text| text.contains(said)), "{:?}", facts.warnings);
+    // It goes on beyond the window, too, where it is refused otherwise.
+    let long = ssdsim((0..300_000_u64).map(|at| (at % 150_000 * 100, 8, 8)));
+    let refused = times(&long, Late::Refuse).expect_err("too far back");
+    assert!(refused.remedy.ends_with("`late` continue"), "{refused}");
+    let (all, _) = times(&long, Late::Continue).expect("readable");
+    assert_eq!((all.len(), all[299_999]), (300_000, 299_998 * 100));
+}
+
+#[test]
+fn two_clocks_in_one_file_are_remarked() {
+    let boot = |at: u64| at * 1_000;
+    let day = 30 * 24 * 3600 * 1_000_000_000;
+    let warned = |every: u64| {
+        let rows = (0..400).map(|at| (boot(at) + if at % every == 0 { day } else { 0 }, 8, 8));
+        let warnings = read(ssdsim(rows)).expect("readable").warnings;
+        let told = warnings.into_iter().find(|text| text.contains("two clocks"));
+        told.expect("a remark")
+    };
+    let told = warned(2);
+    assert!(
+        told.contains("192 requests among the others are 2591999.9999")
+            && told.contains("keep the lines"),
+        "{told}"
+    );
+    assert!(warned(5).contains("308 requests"), "{}", warned(5));
+    // Further apart, the leap is refused.
+    let rows =
+        (0..400).map(|at| (boot(at) + if at % 2 == 1 { 365 * (day / 30) * 20 } else { 0 }, 8, 8));
+    let error = read(ssdsim(rows)).expect_err("a leap of years");
+    assert!(error.remedy.contains("if lines of two clocks are mixed"), "{error}");
+}
+
+#[test]
+fn pauses_far_beyond_the_usual_are_remarked() {
+    let warned = |pause: u64| {
+        let rows = (0..400_u64).map(|at| (at * 1_000 + at / 100 * pause, at * 8, 8));
+        let warnings = read(ssdsim(rows)).expect("readable").warnings;
+        warnings.into_iter().find(|text| text.starts_with("nothing arrives for"))
+    };
+    assert_eq!(warned(20_000), None, "21 times the usual");
+    let told = warned(39_000).expect("40 times");
+    let said = "nothing arrives for 40us, after request 100, 99us after the first, and 2 more such pauses: 23 % of \
+                the trace, where all other pauses are at most 1us";
+    assert!(told.starts_with(said), "{told}");
 }
 
 /// Within a few ticks of a coarse clock there is neither a pause nor a restart.

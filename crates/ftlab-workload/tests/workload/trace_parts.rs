@@ -106,6 +106,28 @@ fn the_files_of_a_folder_are_merged_by_time() {
 }
 
 #[test]
+fn a_file_that_a_folder_has_twice_is_remarked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines =
+        |address: u64| format!("1000,h,0,Read,{address},4096,1\n3000,h,0,Read,4096,4096,1\n");
+    let warnings = || read_well(folder.path().into()).1.warnings;
+    write(folder.path(), "a.csv", &lines(0));
+    write(folder.path(), "b.csv", &lines(512));
+    write(folder.path(), "later.csv", &lines(0).replace("000,h", "500,h"));
+    assert_eq!(warnings(), [""; 0]);
+    // In another container, it is the same.
+    write(folder.path(), "copy of b.csv", &lines(512).replace('\n', "\r\n"));
+    let [told] = &warnings()[..] else { panic!("one remark: {:?}", warnings()) };
+    assert!(
+        told.contains("copy of b.csv") && told.contains("played twice; take one away"),
+        "{told}"
+    );
+    // Files named one by one are taken at their word.
+    let twice = ["a.csv"; 2].map(|name| Location::File(folder.path().join(name)));
+    assert_eq!(read_well(Location::Several(twice.to_vec())).1.warnings, [""; 0]);
+}
+
+#[test]
 fn several_files_have_streams_of_their_own() {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path(), "one.csv", "1000,h,0,Read,0,4096,1\n3000,h,5,Read,4096,4096,1\n");

@@ -26,8 +26,10 @@ fn module(path: &str, about: &str, ours: &[String], body: &str) -> ReferencePage
     let mut text = String::new();
     doc(&mut text, 0, &[about.to_owned(), String::new(), GENERATED.to_owned()]);
     text += "\nfrom __future__ import annotations\n";
-    if body.contains("Sequence[") {
-        text += "\nfrom collections.abc import Sequence";
+    let has = |name: &&str| body.contains(&format!("{name}["));
+    let kinds: Vec<&str> = ["Mapping", "Sequence"].into_iter().filter(has).collect();
+    if !kinds.is_empty() {
+        text += &format!("\nfrom collections.abc import {}", kinds.join(", "));
     }
     let typing: Vec<&str> =
         ["Literal", "TypedDict"].into_iter().filter(|name| body.contains(name)).collect();

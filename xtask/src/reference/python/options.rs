@@ -49,10 +49,14 @@ const READING: [(&str, &str, &str); 12] = [
     ("size_unit", "Literal[\"byte\", \"sector\", \"4k\"]", "The unit of sizes."),
     (
         "columns",
-        "str",
-        "Of a table, which column is what: \"time=ts:us,op=3,offset=lba:512,size=4KiB\".",
+        "str | Mapping[str, str | int]",
+        "Of a table, which column is what: {\"time\": \"ts:us\", \"op\": 3, \"offset\": \"lba:512\", \"size\": \"4KiB\"}.",
     ),
-    ("op", "str", "What the words of operations in a table mean: \"0=read,1=write\"."),
+    (
+        "op",
+        "str | Mapping[str, str] | Mapping[int, str]",
+        "What the words of operations in a table mean: {\"0\": \"read\", \"1\": \"write\"}.",
+    ),
     ("invert_ops", "bool", "Swap reads and writes."),
     (
         "blkparse_event",
@@ -64,8 +68,8 @@ const READING: [(&str, &str, &str); 12] = [
     ("order_window", "int", "How many records are held back to sort them by time."),
     (
         "late",
-        "Literal[\"refuse\", \"clamp\"]",
-        "What to do with a record that is too late for this window.",
+        "Literal[\"refuse\", \"clamp\", \"continue\"]",
+        "What to do with a record that is too late for this window, or with a clock that begins anew.",
     ),
 ];
 

@@ -154,10 +154,7 @@ struct BlkparseWriter {
 
 impl LineWriter for BlkparseWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
-        self.sequence += 1;
-        let (major, minor) = (record.stream >> MINOR_BITS, record.stream % (1 << MINOR_BITS));
-        put!(out, "{major:3},{minor:<3}  0 {:8} ", self.sequence);
-        put_seconds(out, record.at.0);
+        // What is refused leaves nothing behind.
         let letters = match record.op {
             Op::Read => "R",
             Op::Write if record.fua => "WF",
@@ -166,6 +163,10 @@ impl LineWriter for BlkparseWriter {
             Op::Flush => "FN",
             _ => return Err(ZONES),
         };
+        self.sequence += 1;
+        let (major, minor) = (record.stream >> MINOR_BITS, record.stream % (1 << MINOR_BITS));
+        put!(out, "{major:3},{minor:<3}  0 {:8} ", self.sequence);
+        put_seconds(out, record.at.0);
         put!(out, "     0  D {letters:>3} ");
         if record.op != Op::Flush {
             put!(out, "{} + {} ", record.lba.0, record.sectors);

@@ -197,6 +197,15 @@ impl LineWriter for FioWriter {
     }
 
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
+        // What is refused leaves nothing behind.
+        let action = match record.op {
+            Op::Read => "read",
+            Op::Write if record.fua => return Err(FORCED),
+            Op::Write => "write",
+            Op::Trim => "trim",
+            Op::Flush => "sync",
+            _ => return Err(ZONES),
+        };
         let (us, stream) = (record.at.0 / 1_000, record.stream);
         if !self.opened.contains(&stream) {
             self.opened.push(stream);
@@ -210,14 +219,6 @@ impl LineWriter for FioWriter {
             self.clock_us = us;
         }
         self.lead(us, out);
-        let action = match record.op {
-            Op::Read => "read",
-            Op::Write if record.fua => return Err(FORCED),
-            Op::Write => "write",
-            Op::Trim => "trim",
-            Op::Flush => "sync",
-            _ => return Err(ZONES),
-        };
         let (offset, length) = (record.lba.0 * 512, u64::from(record.sectors) * 512);
         put!(out, "stream{stream} {action} {offset} {length}\n");
         Ok(())

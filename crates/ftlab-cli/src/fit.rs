@@ -1,0 +1,121 @@
+//! `ftlab trace fit`: fits a workload to a trace, and plays both on a device, which says how good the fit is.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use ftlab::config::Config;
+use ftlab_lab::compare::{self, Finished, Series};
+use ftlab_lab::experiment::{Experiment, LoadSource};
+use ftlab_lab::load;
+use ftlab_lab::result::{self, FileKind};
+use ftlab_lab::seeds;
+use ftlab_workload::generate::{Fit, Workload};
+use ftlab_workload::trace::{Digest, Trace};
+
+use crate::args::{FitArgs, FitDeviceArgs};
+use crate::failure::Failure;
+use crate::human::count;
+use crate::progress::Bars;
+use crate::traces::{refuse_special, warn};
+use crate::{device, interrupt};
+
+/// The confidence level of intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// Performs the command.
+pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
+    let FitArgs { input, output, name, force, played, reading } = args;
+    refuse_special(output)?;
+    result::refuse_file(output, &WORKLOAD, *force)?;
+    let source = LoadSource::Trace { file: input.clone(), reading: reading.options() };
+    let config = device_of(played, &source)?;
+    let mut trace = load::open(input, reading.options())?;
+    let (text, requests) = fit(&mut trace, input, name.as_deref())?;
+    result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
+    let shown = output.display();
+    say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
+    let Some(config) = config else {
+        say!("Play it with ftlab run --device DEVICE --workload {shown}");
+        return Ok(());
+    };
+    let workload = Workload::parse(&shown.to_string(), &text, &mut |_: &str| Ok(String::new()));
+    let workload = workload.map_err(|_| Failure::usage(format!("{shown} is not read again")))?;
+    compare_on(&config, [source, LoadSource::Workload(Arc::new(workload))], played, out)
+}
+
+/// Returns the device that both are played on, if one is named.
+fn device_of(played: &FitDeviceArgs, source: &LoadSource) -> Result<Option<Config>, Failure> {
+    let Some(name) = &played.device else { return Ok(None) };
+    if source.is_read_once() {
+        return Err(Failure::usage(
+            "standard input and pipes can be read only once, but the trace is fitted and then played\n  remedy: save the \
+             trace to a file, or leave out --device",
+        ));
+    }
+    let config = ftlab_lab::device::load(name, &device::settings(&played.sets))?;
+    Ok(Some(config))
+}
+
+/// Plays the trace and the workload on a device, and shows what it does side by side.
+fn compare_on(
+    config: &Config,
+    loads: [LoadSource; 2],
+    played: &FitDeviceArgs,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let lab = interrupt::lab(Some(1));
+    let seeds = seeds::from(played.seed, played.seeds)?;
+    interrupt::listen()?;
+    let mut series = Vec::new();
+    for ((name, load), options) in ["trace", "fitted"].into_iter().zip(loads).zip(played.options())
+    {
+        let experiment = Experiment::new(load, &options)?;
+        experiment.check(config, 1)?;
+        let mut results = Vec::new();
+        for seed in &seeds {
+            let measured =
+                lab.run(&experiment, config, *seed, &mut Bars::new(!played.json), None)?;
+            if !measured.document.complete {
+                return Err(Failure::INTERRUPTED);
+            }
+            let document = serde_json::to_value(&measured.document).map_err(Failure::usage)?;
+            results.push((name.to_owned(), Finished { folder: PathBuf::new(), document }));
+        }
+        series.push(Series { name: name.to_owned(), settings: Vec::new(), results });
+    }
+    let comparison = compare::comparison(&series, CONFIDENCE, Vec::new());
+    match played.json {
+        true => out.write_all(result::to_json(&comparison)?.as_bytes())?,
+        false => crate::compare::table::print(&comparison, out)?,
+    }
+    Ok(out.flush()?)
+}
+
+/// Returns the text of the workload fitted to a trace, and the number of requests.
+fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u64), Failure> {
+    let (mut fit, mut digest, mut batch) = (Fit::default(), Digest::new(), Vec::new());
+    let mut requests = 0;
+    while trace.next_batch(&mut batch).map_err(Failure::usage)? {
+        batch.iter().for_each(|record| fit.add(record));
+        digest.update(&batch);
+        requests += batch.len() as u64;
+        batch.clear();
+    }
+    let short = load::short_name(input);
+    let name = name.map_or_else(|| format!("{short}-like"), str::to_owned);
+    let digest = digest.finish();
+    let source = format!("Synthetic: fitted by ftlab to the trace {short} (BLAKE3 {digest})");
+    warn(trace);
+    fit.workload(&name, &source)
+        .map(|text| (text, requests))
+        .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
+}
+
+const WORKLOAD: FileKind =
+    FileKind { name: "workload file", option: "output", is_one: is_workload };
+
+fn is_workload(text: &[u8]) -> bool {
+    let Ok(text) = std::str::from_utf8(text) else { return false };
+    Workload::parse("there", text, &mut |_: &str| Ok(String::new())).is_ok()
+}
