@@ -13,9 +13,9 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::plane::Loaded;
 use crate::ftl::recovery::rebuild;
 use crate::ftl::space::Space;
-use crate::ftl::streams::WriteStream;
+use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
 use crate::ftl::wear::{dies, life};
-use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, merge, slc};
+use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, groups, merge, slc};
 use crate::image::{
     ChunkedTable, Chunking, Chunks, Damage, ImagePart, ImageReader, ImageWriter, PackedTable,
     Resume, Snapshot, Unpack, take_up,
@@ -57,6 +57,7 @@ pub(crate) fn save(to: &mut Snapshot, mut chunking: Option<Chunking<'_>>, ftl: &
         // Follow from the planes.
         writable: _,
         map_writable: _,
+        groups: _,
         // None at rest.
         map_stalled: _,
     } = space;
@@ -175,6 +176,7 @@ pub(crate) fn load(
         stripes.keep_of_closed(&ftl.blocks);
     }
     parity_rebuild::find_exposed(ftl);
+    groups::begin(ftl);
     fragments::room::refresh_pack_room(ftl);
     (0..ftl.geometry.planes())
         .map(PlaneId::new)
@@ -303,7 +305,8 @@ fn load_planes(
 ) -> Result<Vec<BlockId>, Damage> {
     life::load_life(from, ftl)?;
     let mut left_over = Vec::new();
-    let streams = ftl.policies.streams.open_blocks();
+    let StreamCounts { host, copies, .. } = ftl.policies.streams.counts();
+    let streams = u32::from(host + copies);
     let own = slc::cache::own_slc_blocks(ftl);
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
         let Ftl { geometry, blocks, space: Space { planes, .. }, .. } = ftl;
