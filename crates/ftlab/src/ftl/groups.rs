@@ -12,12 +12,13 @@
 //! Source: NVM Express TP4146a, reclaim groups. It leaves their make-up and what happens when one is full to the drive.
 
 use crate::engine::skills::{ALL, RARE, Skills, any};
+use crate::ftl::placement::Placement;
 use crate::ftl::room::refresh_writable;
 use crate::ftl::streams::fdp::PlacementEvent;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
-use crate::ftl::superblock::Members;
-use crate::ftl::{BlockState, Ftl};
-use crate::shape::Geometry;
+use crate::ftl::superblock::SuperblockState;
+use crate::ftl::{BlockState, Ftl, FtlSetup};
+use crate::image::{Damage, ImageReader};
 use crate::units::{BlockId, DieId, PlaneId, Ppn};
 
 /// The reclaim groups of a device that has several.
@@ -29,16 +30,20 @@ pub(crate) struct ReclaimGroups {
     live: Vec<u32>,
     /// The pages that a group may hold before writes to it go elsewhere.
     share: u32,
+    /// The placements of all groups but the first, which has that of the device: whose turn it is in a group does not depend on
+    /// what is written in others.
+    placements: Vec<Placement>,
 }
 
 impl ReclaimGroups {
-    /// So many groups, empty.
-    pub fn new(
-        count: u8,
-        logical_pages: u32,
-        geometry: &Geometry,
-        members: Option<&Members>,
-    ) -> ReclaimGroups {
+    /// The groups of an empty device; none if there is one.
+    pub fn of(setup: &FtlSetup) -> Option<Box<ReclaimGroups>> {
+        let count = setup.streams.counts().groups;
+        if count == 1 {
+            return None;
+        }
+        let geometry = &setup.geometry;
+        let members = setup.superblock.as_ref().map(SuperblockState::members);
         let single = members.filter(|members| members.span().dies == 1);
         let dies_each = (geometry.dies() / u32::from(count)).max(1);
         let group = |plane: PlaneId| {
@@ -46,11 +51,12 @@ impl ReclaimGroups {
             let die: DieId = single.map_or(die, |members| members.flash().die_in_group(die, 0));
             (die.get() / dies_each) as u8
         };
-        ReclaimGroups {
+        Some(Box::new(ReclaimGroups {
             of_planes: (0..geometry.planes()).map(PlaneId::new).map(group).collect(),
             live: vec![0; usize::from(count)],
-            share: logical_pages.div_ceil(u32::from(count)),
-        }
+            share: setup.logical_pages.div_ceil(u32::from(count)),
+            placements: vec![setup.placement.clone(); usize::from(count) - 1],
+        }))
     }
 
     fn count(&self) -> u8 {
@@ -96,7 +102,10 @@ impl Ftl {
         place: impl FnOnce(WriteStream, &mut Ftl) -> Option<Ppn>,
     ) -> Option<Ppn> {
         let target = self.space.groups.as_ref().map_or(stream, |groups| groups.target(stream));
-        let at = place(target, self)?;
+        self.swap_placement(target);
+        let at = place(target, self);
+        self.swap_placement(target);
+        let at = at?;
         if target != stream
             && let Some(log) = self.policies.streams.log_mut()
         {
@@ -104,6 +113,16 @@ impl Ftl {
             log.life.left_groups = true;
         }
         Some(at)
+    }
+
+    /// Puts the placement of a stream's group in the place of that of the device, or back.
+    fn swap_placement(&mut self, stream: WriteStream) {
+        let Some(groups) = &mut self.space.groups else { return };
+        let group = groups.of_stream(stream);
+        if let Some(further) = group.checked_sub(1) {
+            let own = &mut groups.placements[usize::from(further)];
+            std::mem::swap(&mut self.policies.placement, own);
+        }
     }
 
     /// Whether a stalled program of a stream may find a place, now that a plane takes writes again.
@@ -175,6 +194,37 @@ pub(in crate::ftl) fn begin(ftl: &mut Ftl) {
         groups.live = live;
     }
     (0..ftl.geometry.planes()).map(PlaneId::new).for_each(|at| refresh_writable::<ALL>(at, ftl));
+}
+
+/// The placements of further groups, as they are saved.
+pub(in crate::ftl) fn placements(ftl: &Ftl) -> &[Placement] {
+    ftl.space.groups.as_ref().map_or(&[], |groups| &groups.placements)
+}
+
+/// Loads them.
+///
+/// # Errors
+/// They are damaged.
+pub(in crate::ftl) fn load_placements(
+    from: &mut ImageReader<'_>,
+    ftl: &mut Ftl,
+) -> Result<(), Damage> {
+    let groups = ftl.space.groups.iter_mut();
+    groups.flat_map(|groups| &mut groups.placements).try_for_each(|it| it.load(from))
+}
+
+/// The stream that stands for data of which nothing is known, on a plane: `first`, in the group of the plane.
+pub(in crate::ftl) fn of_unknown(first: WriteStream, plane: PlaneId, ftl: &Ftl) -> WriteStream {
+    WriteStream::new(first.at() as u8 + ftl.group_of(plane))
+}
+
+/// It is not known with which identifiers the data on flash was written.
+pub(in crate::ftl) fn knows_nothing(ftl: &mut Ftl) {
+    if ftl.space.groups.is_some()
+        && let Some(log) = ftl.policies.streams.log_mut()
+    {
+        log.life.left_groups = true;
+    }
 }
 
 /// By group: the valid pages of its blocks.

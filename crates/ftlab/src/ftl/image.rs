@@ -123,7 +123,10 @@ pub(crate) fn has_chunks(ftl: &Ftl) -> bool {
 /// Saves the state of the policies.
 pub(crate) fn save_policies(out: &mut ImageWriter, ftl: &Ftl) {
     out.nested(|out| ftl.map.mapping.save(out));
-    out.nested(|out| ftl.policies.placement.save(out));
+    out.nested(|out| {
+        ftl.policies.placement.save(out);
+        groups::placements(ftl).iter().for_each(|placement| placement.save(out));
+    });
     out.nested(|out| ftl.policies.streams.save(out));
     out.nested(|out| ftl.policies.victim.save(out));
     out.nested(|out| ftl.policies.levelling.save(out));
@@ -192,7 +195,10 @@ pub(crate) fn load_policies(
     ftl: &mut Ftl,
 ) -> Result<(), Damage> {
     take_up(from, resume.mapping, |from| ftl.map.mapping.load(from))?;
-    take_up(from, resume.placement, |from| ftl.policies.placement.load(from))?;
+    take_up(from, resume.placement, |from| {
+        ftl.policies.placement.load(from)?;
+        groups::load_placements(from, ftl)
+    })?;
     take_up(from, resume.streams, |from| ftl.policies.streams.load(from))?;
     take_up(from, resume.victim, |from| ftl.policies.victim.load(from))?;
     take_up(from, resume.wear, |from| ftl.policies.levelling.load(from))?;
@@ -309,6 +315,9 @@ fn load_planes(
     let streams = u32::from(host + copies);
     let own = slc::cache::own_slc_blocks(ftl);
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        let group = ftl.group_of(plane);
+        let count = ftl.policies.streams.counts().groups;
+        let is_home = |stream: WriteStream| stream.at() as u8 % count == group;
         let Ftl { geometry, blocks, space: Space { planes, .. }, .. } = ftl;
         let check = |block| {
             let on_device = block < geometry.blocks();
@@ -325,7 +334,7 @@ fn load_planes(
         let rewrites =
             ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites);
         let is_filled = |stream: WriteStream| {
-            (stream.at() as u32) < streams
+            (stream.at() as u32) < streams && is_home(stream)
                 || stream == WriteStream::SLC
                 || of_map && stream.is_of_map()
                 || rewrites && stream == WriteStream::REWRITES

@@ -223,6 +223,7 @@ impl Ftl {
     /// An FTL on erased flash.
     #[must_use]
     pub fn new(setup: FtlSetup) -> Ftl {
+        let groups = ReclaimGroups::of(&setup);
         let geometry = setup.geometry;
         let bits = setup.slc.bits;
         let rows = setup.superblock.as_ref().map(|state| state.members.flash().shape());
@@ -295,7 +296,7 @@ impl Ftl {
             thresholds: setup.thresholds,
             triggers: setup.triggers,
             kept_back: 0,
-            groups: None,
+            groups,
             hungry: vec![false; planes],
             fed: Vec::new(),
             free_block,
@@ -303,9 +304,6 @@ impl Ftl {
         if life.is_some() {
             space.keep_back(kept_back);
         }
-        let groups = setup.streams.counts().groups;
-        space.groups = (groups > 1)
-            .then(|| Box::new(ReclaimGroups::new(groups, setup.logical_pages, &geometry, members)));
         let features = Features {
             refresh,
             slc,

@@ -361,10 +361,12 @@ pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
     if !resume.streams {
         for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
             let stream = ftl.blocks.stream(block);
-            if stream != first && stream != WriteStream::SLC && !stream.is_of_map() {
-                ftl.blocks.set_stream(block, first);
+            let unknown = groups::of_unknown(first, ftl.geometry.plane_of(block), ftl);
+            if stream != unknown && stream != WriteStream::SLC && !stream.is_of_map() {
+                ftl.blocks.set_stream(block, unknown);
             }
         }
+        groups::knows_nothing(ftl);
     }
     let Ftl { blocks, space, features, .. } = ftl;
     let Space { planes, writable, map_writable, .. } = space;
