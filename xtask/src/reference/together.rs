@@ -68,11 +68,7 @@ const FEATURES: [Feature; 50] = [
     ),
     feature(
         "reclaim groups",
-        &[
-            "ftl.streams.policy=fdp",
-            "ftl.streams.handles=1",
-            "ftl.streams.reclaim_groups=2",
-        ],
+        &["ftl.streams.policy=fdp", "ftl.streams.handles=1", "ftl.streams.reclaim_groups=2"],
     ),
     feature(
         "zones",

@@ -107,44 +107,43 @@ fn data_stays_on_the_dies_of_its_group() {
     }
 }
 
-/// Writes per page written by the host in each group, in its steady state.
-fn amplification(spec: &Spec, groups: u32, loads: &[fn(&mut Stream) -> f64]) -> Vec<f64> {
+/// How a group of addresses is written: a place in it for each draw.
+type Load = fn(&mut Stream) -> f64;
+
+/// Pages that each group has moved after writes that come one at a time, each when collection has ended.
+fn moved(spec: &Spec, loads: &[Load]) -> Vec<u64> {
+    let groups = loads.len() as u32;
     let mut device: Device = assemble(spec.setup());
     prepare(&mut device, spec, groups);
-    let mut stream = Stream::new(9, "load");
-    let mut moved = Vec::new();
-    let count = 20 * spec.logical_pages() as usize;
-    for _ in 0..2 {
-        let writes = (0..count).map(|number| {
-            let group = number as u32 % groups;
-            let pages = part(spec, group, groups);
-            let share = loads[group as usize](&mut stream);
-            write(pages.start + (share * pages.len() as f64) as u32, group)
-        });
-        closed_loop(&mut device, 4, writes.collect::<Vec<_>>());
-        moved.push(device.fdp().expect("groups").placement_counts().moved_in_groups);
-    }
-    let of = |group: usize| (moved[1][group] - moved[0][group]) as f64;
-    let host = count as f64 / f64::from(groups);
-    (0..groups as usize).map(|group| 1.0 + of(group) / host).collect()
+    let mut streams: Vec<_> = loads.iter().map(|_| Stream::new(9, "load")).collect();
+    let start = device.now();
+    let load = (0..10 * spec.logical_pages()).map(|number| {
+        let group = number % groups;
+        let pages = part(spec, group, groups);
+        let share = loads[group as usize](&mut streams[group as usize]);
+        let page = pages.start + (share * pages.len() as f64) as u32;
+        (SimTime(start.0 + u64::from(number) * 100_000_000), write(page, group))
+    });
+    timed(&mut device, load.collect::<Vec<_>>(), |_| {});
+    let moved = device.fdp().expect("groups").placement_counts().moved_in_groups;
+    moved[..groups as usize].to_vec()
 }
 
 #[test]
-fn each_group_works_like_a_device_of_its_size() {
-    let uniform = |stream: &mut Stream| stream.unit();
+fn each_group_copies_what_a_device_of_its_size_copies() {
+    let uniform: Load = |stream| stream.unit();
     // Four of five writes go to a fifth of the pages.
-    let skewed = |stream: &mut Stream| match stream.below(5) {
+    let skewed: Load = |stream| match stream.below(5) {
         0 => 0.2 + 0.8 * stream.unit(),
         _ => 0.2 * stream.unit(),
     };
-    let both = amplification(&spec(2, 1, "initially"), 2, &[uniform, skewed]);
+    let both = moved(&spec(2, 1, "initially"), &[uniform, skewed]);
     let half = spec(1, 1, "initially").set("nand.channels", 2);
-    let alone = [uniform, skewed].map(|load| amplification(&half, 1, &[load])[0]);
-    println!("groups {both:.3?}, devices of their size {alone:.3?}");
-    for (group, device) in both.iter().zip(alone) {
-        assert!((group / device - 1.0).abs() < 0.02, "{both:?}, {alone:?}");
-    }
-    assert!((alone[0] / alone[1] - 1.0).abs() > 0.05, "loads differ: {alone:?}");
+    let alone = [uniform, skewed].map(|load| moved(&half, &[load])[0]);
+    let host = 10 * half.logical_pages();
+    println!("moved in groups {both:?}, on devices of their size {alone:?}, for {host} writes");
+    assert_eq!(both, alone, "to the page");
+    assert!(alone[0] > 10_000 && alone[0] != alone[1], "each load is at work: {alone:?}");
 }
 
 /// Latencies of reads in the first half of the addresses, without and with writes in the second half.
@@ -153,9 +152,10 @@ fn reads_beside_writes(groups: u32) -> [Vec<Nanos>; 2] {
     [false, true].map(|writes| {
         let mut device: Device = assemble(spec.setup());
         let halves = [0, 1].map(|half| part(&spec, half, 2));
-        let fill = halves.iter().zip(0..).flat_map(|(pages, half)| {
-            pages.clone().map(move |page| write(page, half % groups))
-        });
+        let fill = halves
+            .iter()
+            .zip(0..)
+            .flat_map(|(pages, half)| pages.clone().map(move |page| write(page, half % groups)));
         closed_loop(&mut device, 4, fill);
         let mut stream = Stream::new(11, "load");
         let mut at = |half: usize| {
@@ -268,7 +268,10 @@ fn what_does_not_go_with_groups_is_refused() {
         (groups(3), "set ftl.streams.reclaim_groups to 2, which divides"),
         (spec(4, 3, "initially"), "set ftl.streams.handles to 2 or less"),
         (groups(2).set("ftl.superblock.policy", "all"), "set ftl.streams.reclaim_groups to 1"),
-        (groups(2).set("ftl.placement.policy", "static"), "set ftl.placement.policy to \"dynamic\""),
+        (
+            groups(2).set("ftl.placement.policy", "static"),
+            "set ftl.placement.policy to \"dynamic\"",
+        ),
         (groups(2).set("ftl.mapping.policy", "dftl"), "set ftl.mapping.policy to \"page\""),
         (groups(2).set("nand.faults.factory_bad", "1%"), "set ftl.streams.reclaim_groups to 1"),
         (groups(2).set("nand.endurance.policy", "fixed"), "set nand.endurance.policy to"),

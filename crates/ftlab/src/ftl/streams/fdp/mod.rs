@@ -1,13 +1,15 @@
 //! Flexible data placement: the host names a reclaim unit handle with each write, and the pages of a handle share reclaim units.
 //!
 //! A reclaim unit is what the FTL opens, fills, collects and erases at a time: a superblock, or a block where there are none. Then
-//! a handle fills one unit in each plane. There is one reclaim group, as on the drives that are sold. Handle 0 takes writes
-//! without a placement identifier. A write with an unknown one goes there, too, and is logged.
+//! a handle fills one unit in each plane. Reclaim groups ([`groups`](crate::ftl::groups)) are sets of planes, and each has all
+//! handles. A placement identifier is a place in the list of both: handle 0 of each group, handle 1 of each group, and so on.
+//! Identifier 0 takes writes without one. A write with an unknown one goes there, too, and is logged. What is called a handle
+//! below, and is counted, is a handle of a group.
 //!
 //! Data of initially isolated handles may meet when it is copied; that of persistently isolated handles stays apart.
 //!
-//! Source: NVM Express TP4146a (Flexible Data Placement), now NVMe base specification 2.1, section 8.1.10. Departures: one reclaim
-//! group and one endurance group; a unit has no time limit.
+//! Source: NVM Express TP4146a (Flexible Data Placement), now NVMe base specification 2.1, section 8.1.10. Departures: one
+//! endurance group; a unit has no time limit; the event of a full group is not one of the standard's.
 
 mod events;
 
@@ -271,6 +273,21 @@ mod tests {
         assert_eq!(sources.map(|source| next(&persistently, source)), [3, 4, 5, 3, 4, 5]);
         let isolated = |source| persistently.isolated(WriteStream::new(source));
         assert_eq!(sources.map(isolated), [0, 1, 2, 0, 1, 2].map(Some));
+    }
+
+    #[test]
+    fn no_copy_leaves_its_group() {
+        for isolation in [Isolation::Initially, Isolation::Persistently] {
+            let policy = Fdp::new(&FdpOptions { handles: 2, reclaim_groups: 3, isolation });
+            let StreamCounts { host, copies, groups, .. } = policy.counts();
+            assert_eq!((host, groups), (6, 3));
+            assert_eq!(copies, if isolation == Isolation::Initially { 3 } else { 6 });
+            for source in 0..host + copies {
+                let copy = policy.copy_stream(Lpn::new(0), WriteStream::new(source)).at() as u8;
+                assert!((host..host + copies).contains(&copy));
+                assert_eq!(copy % groups, source % groups, "{isolation:?}: {source} to {copy}");
+            }
+        }
     }
 
     #[test]
