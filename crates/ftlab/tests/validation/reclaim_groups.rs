@@ -268,13 +268,13 @@ fn what_does_not_go_with_groups_is_refused() {
         (groups(3), "set ftl.streams.reclaim_groups to 2, which divides"),
         (spec(4, 3, "initially"), "set ftl.streams.handles to 2 or less"),
         (groups(2).set("ftl.superblock.policy", "all"), "set ftl.streams.reclaim_groups to 1"),
-        (
-            groups(2).set("ftl.placement.policy", "static"),
-            "set ftl.placement.policy to \"dynamic\"",
-        ),
-        (groups(2).set("ftl.mapping.policy", "dftl"), "set ftl.mapping.policy to \"page\""),
+        (groups(2).set("ftl.placement.policy", "static"), "or ftl.placement.policy to \"dynamic\""),
+        (groups(2).set("ftl.mapping.policy", "dftl"), "or ftl.mapping.policy to \"page\""),
         (groups(2).set("nand.faults.factory_bad", "1%"), "set ftl.streams.reclaim_groups to 1"),
-        (groups(2).set("nand.endurance.policy", "fixed"), "set nand.endurance.policy to"),
+        (
+            groups(2).set("nand.endurance.policy", "fixed"),
+            "or nand.endurance.policy to \"unlimited\"",
+        ),
         (groups(2).set("ftl.slc_cache.policy", "static"), "set ftl.slc_cache.policy to \"none\""),
     ] {
         let told = refused(spec);

@@ -80,7 +80,7 @@ impl Checker<'_, '_> {
         ];
         for (_, path, other, why) in wrong.into_iter().filter(|(is_there, ..)| *is_there) {
             let message = format!("{STREAMS} has several reclaim groups, and this {why}");
-            let remedy = format!("set {path} to \"{other}\", or {GROUPS} to 1");
+            let remedy = format!("set {GROUPS} to 1, or {path} to \"{other}\"");
             self.fail(&[path, GROUPS], message, remedy);
         }
         if nand.faults.can_fail() {
