@@ -7,6 +7,7 @@ use ftlab::ftl::streams::fdp::PlacementEvent;
 use ftlab::host::{Host, Op, Request};
 use ftlab::image::Resume;
 use ftlab::units::{Lpn, Nanos, SimTime};
+use ftlab::verify::Canary;
 
 use crate::common::{Spec, closed_loop, fill, request, timed};
 
@@ -105,6 +106,23 @@ fn data_stays_on_the_dies_of_its_group() {
         }
         assert!(copies > 1_000, "{spec:?}: {copies}");
     }
+}
+
+/// Whether the audit sees a copy that leaves its group.
+#[test]
+fn a_copy_that_leaves_its_group_is_found() {
+    let spec = spec(2, 1, "initially");
+    let mut device: Device = assemble(spec.setup());
+    device.plant(Canary::CopyLeavesGroup);
+    prepare(&mut device, &spec, 2);
+    let mut stream = Stream::new(3, "load");
+    let writes = (0..4_000).map(|number| {
+        let pages = part(&spec, number % 2, 2);
+        write(pages.start + stream.below(pages.len() as u64) as u32, number % 2)
+    });
+    closed_loop(&mut device, 1, writes);
+    let said = device.audit().expect_err("a bug is planted");
+    assert!(said.contains("outside of its reclaim group"), "{said}");
 }
 
 /// How a group of addresses is written: a place in it for each draw.
