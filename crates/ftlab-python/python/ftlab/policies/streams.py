@@ -248,15 +248,7 @@ class Fdp(Policy):
         reclaim_groups: int | str | None = None,
         isolation: Literal["initially", "persistently"] | None = None,
     ) -> None:
-        super().__init__(
-            "ftl.streams.policy",
-            "fdp",
-            {
-                "ftl.streams.handles": handles,
-                "ftl.streams.reclaim_groups": reclaim_groups,
-                "ftl.streams.isolation": isolation,
-            },
-        )
+        super().__init__("ftl.streams.policy", "fdp", {"ftl.streams.handles": handles, "ftl.streams.reclaim_groups": reclaim_groups, "ftl.streams.isolation": isolation})
 
 
 class Future(Policy):

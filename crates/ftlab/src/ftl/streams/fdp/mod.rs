@@ -1,7 +1,7 @@
 //! Flexible data placement: the host names a reclaim unit handle with each write, and the pages of a handle share reclaim units.
 //!
 //! A reclaim unit is what the FTL opens, fills, collects and erases at a time: a superblock, or a block where there are none. Then
-//! a handle fills one unit in each plane. Reclaim groups ([`groups`](crate::ftl::groups)) are sets of planes, and each has all
+//! a handle fills one unit in each plane. Reclaim groups (`ftl/groups.rs`) are sets of planes, and each has all
 //! handles. A placement identifier is a place in the list of both: handle 0 of each group, handle 1 of each group, and so on.
 //! Identifier 0 takes writes without one. A write with an unknown one goes there, too, and is logged. What is called a handle
 //! below, and is counted, is a handle of a group.
