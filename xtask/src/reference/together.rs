@@ -67,6 +67,10 @@ const FEATURES: [Feature; 50] = [
         &["ftl.streams.policy=fdp", "ftl.streams.isolation=persistently"],
     ),
     feature(
+        "reclaim groups",
+        &["ftl.streams.policy=fdp", "ftl.streams.handles=1", "ftl.streams.reclaim_groups=2"],
+    ),
+    feature(
         "zones",
         &["host.zones.policy=zns", "host.zones.max_active=8", "ftl.streams.policy=zoned"],
     ),

@@ -43,6 +43,31 @@ pub const WORD_LINES: Together = &[
     ("ftl.slc_cache.fold_inside", &["on", "off"]),
 ];
 
+/// Flexible data placement with several reclaim groups, and what these need of others.
+const RECLAIM_GROUPS: Together = &[
+    ("ftl.streams.policy", &["fdp"]),
+    ("ftl.streams.reclaim_groups", &["2", "2", "3", "4"]),
+    ("ftl.streams.handles", &["1", "2"]),
+    ("ftl.streams.isolation", &["persistently", "initially"]),
+    ("ftl.mapping.policy", &["page"]),
+    ("ftl.placement.policy", &["dynamic"]),
+    ("ftl.over_provisioning", &["50%", "100%"]),
+    ("ftl.slc_cache.policy", &["none"]),
+    ("ftl.cost.policy", &["traditional"]),
+    ("ftl.parity.policy", &["none"]),
+    ("ftl.superblock.policy", &["none", "none", "groups"]),
+    ("ftl.superblock.dies", &["1"]),
+    ("nand.endurance.policy", &["unlimited"]),
+    ("nand.faults.factory_bad", &["0%"]),
+    ("nand.faults.program_failures", &["0"]),
+    ("nand.faults.erase_failures", &["0"]),
+    ("nand.faults.schedule", &[""]),
+    ("nand.channels", &["2", "3", "4"]),
+    ("nand.chips_per_channel", &["1", "2"]),
+    ("nand.blocks_per_plane", &["16", "24"]),
+    ("cache.policy", &["none", "lru", "prlru", "exlru"]),
+];
+
 /// Flexible data placement, with room for the blocks of its handles.
 const HANDLES: Together = &[
     ("ftl.streams.policy", &["fdp"]),
@@ -61,10 +86,11 @@ const HANDLES: Together = &[
 /// with small pages; pages are rewritten for reads only if nothing keeps reads from flash; blocks are refreshed only
 /// if data ages; handles have data to keep apart only if it is copied; parity and superblocks are over groups of dies; completions are coalesced
 /// by number and time; word lines are programmed at once with all that else concerns them.
-pub(super) const TOGETHER: [Together; 20] = [
+pub(super) const TOGETHER: [Together; 21] = [
     WORD_LINES,
     SUPERBLOCKS,
     HANDLES,
+    RECLAIM_GROUPS,
     &[
         ("ftl.superblock.policy", &["all", "groups"]),
         ("ftl.superblock.dies", &["2", "3"]),

@@ -16,6 +16,7 @@ mod packing;
 mod pages;
 mod parity;
 mod physical;
+mod reclaim_groups;
 mod recovery;
 mod refresh;
 mod scheduling;
@@ -59,6 +60,7 @@ pub(super) fn check(options: &Options, reader: &mut LayerReader<'_>) -> Findings
     checker.order_in_lock_step();
     checker.order_of_streams();
     checker.handles();
+    checker.reclaim_groups();
     checker.hints();
     checker.gating();
     checker.firmware();

@@ -61,7 +61,8 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// What the host and the media wrote since the drive was new; none without flexible data placement.
     #[must_use]
     pub fn placement_life(&self) -> Option<PlacementLife> {
-        let LifeCounts { host_sectors, programmed, erased } = *self.fdp()?.life_counts();
+        let LifeCounts { host_sectors, programmed, erased, left_groups: _ } =
+            *self.fdp()?.life_counts();
         let page = u64::from(self.base.sectors_per_page) * SECTOR_BYTES;
         Some(PlacementLife {
             host: Bytes(host_sectors * SECTOR_BYTES),

@@ -184,12 +184,19 @@ impl<P: Probe, C: Contents> Base<P, C> {
         let at_rest = self.ledger.tagged().filter(|&(page, _)| self.buffer.find(page).is_none());
         for (page, tag) in at_rest {
             let Some(at) = ftl.look_up(page) else { continue };
-            let stream = ftl.blocks().stream(ftl.geometry().block_of(at));
-            let kept = ftl.streams().isolated(stream).unwrap_or(tag);
+            let (block, now) = (ftl.geometry().block_of(at), self.kernel.now);
+            let kept = ftl.streams().isolated(ftl.blocks().stream(block)).unwrap_or(tag);
+            let groups = ftl.streams().counts().groups;
             assert_eq!(
-                kept, tag,
-                "at {}: {page:?} is among pages of another handle",
-                self.kernel.now
+                kept / groups,
+                tag / groups,
+                "at {now}: {page:?} is among pages of another handle",
+            );
+            let group = ftl.group_of(ftl.geometry().plane_of(block));
+            let may_leave = ftl.streams().log().is_some_and(|log| log.has_left_groups());
+            assert!(
+                groups == 1 || may_leave || group == tag % groups,
+                "at {now}: {page:?} lies outside of its reclaim group",
             );
         }
     }

@@ -4,7 +4,7 @@ use crate::engine::skills;
 use crate::ftl::gc::{VictimPolicy, kept};
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::parity::rebuild;
-use crate::ftl::{BlockState, Ftl, fragments, merge, slc, superblock};
+use crate::ftl::{BlockState, Ftl, fragments, groups, merge, slc, superblock};
 use crate::units::{BlockId, Lpn, PlaneId};
 
 impl Ftl {
@@ -22,6 +22,7 @@ impl Ftl {
         if mapped != valid {
             return Err(format!("{mapped} pages are mapped to, but {valid} are valid on flash"));
         }
+        groups::audit(self)?;
         rebuild::audit(self)?;
         (0..self.geometry.planes()).map(PlaneId::new).try_for_each(|plane| audit_plane(plane, self))
     }

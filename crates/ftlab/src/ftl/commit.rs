@@ -11,7 +11,7 @@ use crate::ftl::slc::Count;
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::superblock::deaths;
 use crate::ftl::wear::{dies, failing, refresh};
-use crate::ftl::{BlockState, Blocks, Features, Ftl, fragments, slc};
+use crate::ftl::{BlockState, Blocks, Features, Ftl, fragments, groups, slc};
 use crate::units::{BlockId, Lpn, Ppn, SectorMask};
 use crate::verify::Canary;
 
@@ -116,6 +116,7 @@ impl Ftl {
         }
         let (block, unit) = self.geometry.place_of(at);
         self.blocks.set_valid(block, unit);
+        groups::came_to::<S>(block, 1, self);
         if let Some(old) = old
             && !self.plant.is(Canary::OldCopyStays)
         {
@@ -146,6 +147,7 @@ impl Ftl {
         let (block, unit) = self.geometry.place_of(at);
         if !self.plant.is(Canary::ValidBitStays) {
             self.blocks.clear_valid(block, unit);
+            groups::left::<S>(block, self);
         }
         if self.blocks.state(block) == BlockState::Closed
             && !(any(S, SLC) && self.blocks.is_slc(block))

@@ -13,9 +13,9 @@ use crate::ftl::placement::PlacementPolicy;
 use crate::ftl::plane::Loaded;
 use crate::ftl::recovery::rebuild;
 use crate::ftl::space::Space;
-use crate::ftl::streams::WriteStream;
+use crate::ftl::streams::{StreamCounts, StreamsPolicy, WriteStream};
 use crate::ftl::wear::{dies, life};
-use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, merge, slc};
+use crate::ftl::{BlockState, Features, Ftl, Map, Policies, fragments, groups, merge, slc};
 use crate::image::{
     ChunkedTable, Chunking, Chunks, Damage, ImagePart, ImageReader, ImageWriter, PackedTable,
     Resume, Snapshot, Unpack, take_up,
@@ -57,6 +57,7 @@ pub(crate) fn save(to: &mut Snapshot, mut chunking: Option<Chunking<'_>>, ftl: &
         // Follow from the planes.
         writable: _,
         map_writable: _,
+        groups: _,
         // None at rest.
         map_stalled: _,
     } = space;
@@ -122,7 +123,10 @@ pub(crate) fn has_chunks(ftl: &Ftl) -> bool {
 /// Saves the state of the policies.
 pub(crate) fn save_policies(out: &mut ImageWriter, ftl: &Ftl) {
     out.nested(|out| ftl.map.mapping.save(out));
-    out.nested(|out| ftl.policies.placement.save(out));
+    out.nested(|out| {
+        ftl.policies.placement.save(out);
+        groups::placements(ftl).iter().for_each(|placement| placement.save(out));
+    });
     out.nested(|out| ftl.policies.streams.save(out));
     out.nested(|out| ftl.policies.victim.save(out));
     out.nested(|out| ftl.policies.levelling.save(out));
@@ -175,6 +179,7 @@ pub(crate) fn load(
         stripes.keep_of_closed(&ftl.blocks);
     }
     parity_rebuild::find_exposed(ftl);
+    groups::begin(ftl);
     fragments::room::refresh_pack_room(ftl);
     (0..ftl.geometry.planes())
         .map(PlaneId::new)
@@ -190,7 +195,10 @@ pub(crate) fn load_policies(
     ftl: &mut Ftl,
 ) -> Result<(), Damage> {
     take_up(from, resume.mapping, |from| ftl.map.mapping.load(from))?;
-    take_up(from, resume.placement, |from| ftl.policies.placement.load(from))?;
+    take_up(from, resume.placement, |from| {
+        ftl.policies.placement.load(from)?;
+        groups::load_placements(from, ftl)
+    })?;
     take_up(from, resume.streams, |from| ftl.policies.streams.load(from))?;
     take_up(from, resume.victim, |from| ftl.policies.victim.load(from))?;
     take_up(from, resume.wear, |from| ftl.policies.levelling.load(from))?;
@@ -303,9 +311,13 @@ fn load_planes(
 ) -> Result<Vec<BlockId>, Damage> {
     life::load_life(from, ftl)?;
     let mut left_over = Vec::new();
-    let streams = ftl.policies.streams.open_blocks();
+    let StreamCounts { host, copies, .. } = ftl.policies.streams.counts();
+    let streams = u32::from(host + copies);
     let own = slc::cache::own_slc_blocks(ftl);
     for plane in (0..ftl.geometry.planes()).map(PlaneId::new) {
+        let group = ftl.group_of(plane);
+        let count = ftl.policies.streams.counts().groups;
+        let is_home = |stream: WriteStream| stream.at() as u8 % count == group;
         let Ftl { geometry, blocks, space: Space { planes, .. }, .. } = ftl;
         let check = |block| {
             let on_device = block < geometry.blocks();
@@ -322,7 +334,7 @@ fn load_planes(
         let rewrites =
             ftl.features.regulation.as_ref().is_some_and(|regulation| regulation.rewrites);
         let is_filled = |stream: WriteStream| {
-            (stream.at() as u32) < streams
+            (stream.at() as u32) < streams && is_home(stream)
                 || stream == WriteStream::SLC
                 || of_map && stream.is_of_map()
                 || rewrites && stream == WriteStream::REWRITES

@@ -12,6 +12,7 @@ mod contents;
 pub mod cost;
 pub(crate) mod fragments;
 pub mod gc;
+pub(crate) mod groups;
 pub(crate) mod handles;
 mod health;
 pub(crate) mod image;
@@ -64,6 +65,7 @@ use streams::{Streams, StreamsPolicy};
 use superblock::SuperblockState;
 use wear::{Demand, Levelling, Life, Refresh, WearSetup};
 
+use groups::ReclaimGroups;
 use health::Health;
 use space::Space;
 
@@ -221,6 +223,7 @@ impl Ftl {
     /// An FTL on erased flash.
     #[must_use]
     pub fn new(setup: FtlSetup) -> Ftl {
+        let groups = ReclaimGroups::of(&setup);
         let geometry = setup.geometry;
         let bits = setup.slc.bits;
         let rows = setup.superblock.as_ref().map(|state| state.members.flash().shape());
@@ -293,6 +296,7 @@ impl Ftl {
             thresholds: setup.thresholds,
             triggers: setup.triggers,
             kept_back: 0,
+            groups,
             hungry: vec![false; planes],
             fed: Vec::new(),
             free_block,
@@ -331,6 +335,7 @@ impl Ftl {
         if ftl.map.mapping.log().is_some_and(|(tables, _)| tables.starts_full()) {
             fold::fill_data_blocks(&mut ftl);
         }
+        groups::begin(&mut ftl);
         if ftl.features.slc.is_some() {
             // A dynamic cache may have no room even on a new device.
             (0..ftl.geometry.planes()).map(PlaneId::new).for_each(|plane| {

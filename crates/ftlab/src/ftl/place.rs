@@ -28,6 +28,11 @@ impl Ftl {
                 return dies::place_homeless(stream, self);
             }
             load = load.of_volume();
+            if self.space.groups.is_some() {
+                return self.place_in_group(stream, |stream, ftl| {
+                    ftl.place_on_volume::<S>(page, stream, load)
+                });
+            }
         }
         if any(S, SLC)
             && let Some(cache) = &self.features.slc
@@ -37,6 +42,16 @@ impl Ftl {
                 return slc::cache::take_slc_page(plane, self);
             }
         }
+        self.place_on_volume::<S>(page, stream, load)
+    }
+
+    #[inline(always)]
+    fn place_on_volume<const S: Skills>(
+        &mut self,
+        page: Lpn,
+        stream: WriteStream,
+        load: &Load,
+    ) -> Option<Ppn> {
         let view = PlacementView { load, writable: &self.space.writable[stream.at()] };
         let plane = self.policies.placement.choose(page, &view)?;
         take_for_host::<S>(plane, stream, self)

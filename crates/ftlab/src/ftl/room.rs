@@ -10,7 +10,7 @@ use crate::ftl::placement::{PlacementPolicy, PlacementView, Writable};
 use crate::ftl::space::Space;
 use crate::ftl::streams::{StreamsPolicy, WriteStream};
 use crate::ftl::wear::Pick;
-use crate::ftl::{BlockState, Ftl, slc, superblock};
+use crate::ftl::{BlockState, Ftl, groups, slc, superblock};
 use crate::image::Resume;
 use crate::nand::{CellMode, Row};
 use crate::scheduler::Load;
@@ -43,6 +43,21 @@ impl Ftl {
         if self.health.read_only {
             return None;
         }
+        if any(S, RARE) && self.space.groups.is_some() {
+            return self.place_in_group(stream, |stream, ftl| {
+                ftl.place_beside_in::<S>(page, stream, row, mode)
+            });
+        }
+        self.place_beside_in::<S>(page, stream, row, mode)
+    }
+
+    fn place_beside_in<const S: Skills>(
+        &mut self,
+        page: Lpn,
+        stream: WriteStream,
+        row: &Row,
+        mode: CellMode,
+    ) -> Option<Ppn> {
         if self.features.superblock.is_some() {
             return superblock::rows::place_beside::<S>(stream, row, mode, self);
         }
@@ -100,6 +115,10 @@ pub(in crate::ftl) fn place_copy<const S: Skills>(
     ftl: &mut Ftl,
 ) -> Option<Ppn> {
     let stream = stream_of_copy::<S>(from, ftl)?;
+    let plane = match any(S, RARE) && ftl.plant.is(Canary::CopyLeavesGroup) {
+        true => groups::outside_of(plane, ftl),
+        false => plane,
+    };
     let kept_back = match any(S, RARE) {
         true => ftl.health.life.as_ref().map_or(0, |life| life.kept_back()),
         false => 0,
@@ -296,7 +315,8 @@ pub(in crate::ftl) fn is_writable<const S: Skills>(
 ) -> bool {
     // Translation pages never go to the cache, so they don't wait for it either.
     let waits_for_cache = any(S, SLC) && !stream.is_of_map() && slc::cache::slc_holds(plane, ftl);
-    has_room_for_host(plane, stream, ftl) && !waits_for_cache
+    let is_elsewhere = any(S, RARE) && !groups::admits(plane, stream, ftl);
+    has_room_for_host(plane, stream, ftl) && !waits_for_cache && !is_elsewhere
 }
 
 /// The same, without regard to an SLC cache.
@@ -341,10 +361,12 @@ pub(in crate::ftl) fn note_streams(resume: Resume, ftl: &mut Ftl) {
     if !resume.streams {
         for block in (0..ftl.geometry.blocks()).map(BlockId::new) {
             let stream = ftl.blocks.stream(block);
-            if stream != first && stream != WriteStream::SLC && !stream.is_of_map() {
-                ftl.blocks.set_stream(block, first);
+            let unknown = groups::of_unknown(first, ftl.geometry.plane_of(block), ftl);
+            if stream != unknown && stream != WriteStream::SLC && !stream.is_of_map() {
+                ftl.blocks.set_stream(block, unknown);
             }
         }
+        groups::knows_nothing(ftl);
     }
     let Ftl { blocks, space, features, .. } = ftl;
     let Space { planes, writable, map_writable, .. } = space;

@@ -1,12 +1,12 @@
 //! Whole pages that fill flash pages, for a fill: the tables are changed one flash page at a time
 //! or, while all planes repeat themselves, by all flash pages that are alike.
 
-use super::Ftl;
 use super::mapping::MappingPolicy;
 use super::placement::PlacementPolicy;
 use super::room::writable_mut;
 use super::slc::{self, Count};
 use super::streams::{StreamsPolicy, WriteStream};
+use super::{Ftl, groups};
 use crate::engine::skills::ALL;
 use crate::units::{BlockId, Lpn, PlaneId, Ppn};
 
@@ -33,6 +33,7 @@ pub(crate) fn commit(first: Lpn, at: Ppn, ftl: &mut Ftl) {
     }
     let (block, unit) = ftl.geometry.place_of(at);
     ftl.blocks.set_valid_row(block, unit, count);
+    groups::came_to::<{ ALL }>(block, count, ftl);
 }
 
 /// Whether no page of the host is on flash.

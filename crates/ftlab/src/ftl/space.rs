@@ -2,6 +2,7 @@
 //! free blocks, and when they collect.
 
 use super::gc::{Thresholds, Triggers};
+use super::groups::ReclaimGroups;
 use super::placement::Writable;
 use super::plane::Plane;
 use super::streams::WriteStream;
@@ -16,6 +17,8 @@ pub(crate) struct Space {
     pub writable: Vec<Writable>,
     /// The same for translation pages, if the map is on flash.
     pub map_writable: Option<Box<Writable>>,
+    /// None if there is one reclaim group.
+    pub groups: Option<Box<ReclaimGroups>>,
     /// Number of translation pages that wait for a place.
     pub map_stalled: u32,
     /// By plane: whether it lacked free blocks and found nothing worth collecting.

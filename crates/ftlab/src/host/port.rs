@@ -39,7 +39,7 @@ pub trait Host {
         None
     }
 
-    /// The reclaim unit handles that a write may name; zero without flexible data placement.
+    /// The placement identifiers that a write may name: the handles of all reclaim groups. Zero without flexible data placement.
     fn placement_handles(&self) -> u32 {
         0
     }

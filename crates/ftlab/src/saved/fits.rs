@@ -138,7 +138,9 @@ impl Resume {
                 // What the host remembers has an entry for each part of the device.
                 && (b.host.hints.policy.identifiers().is_none() || same_pages),
             mapping: a.ftl.mapping == b.ftl.mapping,
-            placement: a.ftl.placement == b.ftl.placement,
+            // Each reclaim group has a placement of its own.
+            placement: a.ftl.placement == b.ftl.placement
+                && a.ftl.streams.policy.counts().groups == b.ftl.streams.policy.counts().groups,
             // Their state has an entry for each page of the device.
             streams: a.ftl.streams == b.ftl.streams && same_pages,
             victim: a.ftl.gc.victim == b.ftl.gc.victim,

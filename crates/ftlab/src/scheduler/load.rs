@@ -24,6 +24,12 @@ impl DieSet {
         set
     }
 
+    /// Whether it has no die.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|&word| word == 0)
+    }
+
     /// Adds the die of a turn to the set, or removes it.
     #[inline]
     pub fn put(&mut self, turn: u32, into: bool) {

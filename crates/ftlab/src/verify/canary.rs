@@ -135,11 +135,13 @@ pub enum Canary {
     HandlesMixed,
     /// A reclaim unit that one handle fills is given to another one.
     UnitChosenTwice,
+    /// Collection copies a page to another reclaim group.
+    CopyLeavesGroup,
 }
 
 impl Canary {
     /// Bugs that show while the device has power.
-    pub const WITH_POWER: [Canary; 44] = [
+    pub const WITH_POWER: [Canary; 45] = [
         Canary::OldCopyStays,
         Canary::ValidBitStays,
         Canary::CopyNotMapped,
@@ -184,6 +186,7 @@ impl Canary {
         Canary::LastPageOfZoneStays,
         Canary::HandlesMixed,
         Canary::UnitChosenTwice,
+        Canary::CopyLeavesGroup,
     ];
 
     /// Bugs that show when a die has died or a page cannot be read, with parity.

@@ -41,6 +41,7 @@ mod planes_apart;
 mod power;
 mod power_deaths;
 mod queueing;
+mod reclaim_groups;
 mod regulating;
 mod retention;
 mod rows;

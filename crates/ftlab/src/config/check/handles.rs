@@ -36,7 +36,7 @@ impl Checker<'_, '_> {
         for (is_there, least, path, why, other) in mixes {
             if is_there && isolates >= least {
                 let message = format!("{STREAMS} keeps handles apart, and this {why}");
-                let remedy = format!("set {path} to \"{other}\", or ftl.streams.handles to 1");
+                let remedy = format!("set {path} to \"{other}\", or {STREAMS} to \"single\"");
                 self.fail(&[path, STREAMS], message, remedy);
             }
         }

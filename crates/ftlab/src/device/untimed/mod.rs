@@ -164,6 +164,9 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
         self.commit(number);
         self.device.base.kernel.flash.count_untimed(Origin::Host, Kind::Program, 1);
         self.bench().feed_hungry();
+        if !self.stalled.is_empty() && !self.device.base.kernel.ftl.live_by_group().is_empty() {
+            self.retry_stalled(PlaneId::new(0));
+        }
         self.admit_waiting();
         self.write_back();
     }

@@ -265,7 +265,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     pub(super) fn retry_stalled(&mut self, plane: PlaneId) {
         let pool = self.device.base.kernel.ftl.placement().pool_of(plane);
         loop {
-            let may = |stream| self.device.base.kernel.ftl.may_write(plane, stream);
+            let may = |stream| self.device.base.kernel.ftl.may_place(plane, stream);
             let Some((waiting, stream)) = self.stalled.oldest(pool, may) else { return };
             let number = waiting.program.get();
             let page = self.first_page_of(number);

@@ -93,6 +93,7 @@ impl Writes {
             self.update_due_map_pages::<S>(on);
         }
         on.relieve::<S>();
+        self.retry_in_groups::<S>(on);
         self.admit_waiting::<S>(on);
         self.write_back::<S>(on);
     }

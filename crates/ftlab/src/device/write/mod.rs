@@ -148,6 +148,7 @@ impl Writes {
         }
         self.update_due_map_pages::<{ skills::ALL }>(on);
         on.relieve::<{ skills::ALL }>();
+        self.retry_in_groups::<{ skills::ALL }>(on);
         self.admit_waiting::<{ skills::ALL }>(on);
         self.write_back::<{ skills::ALL }>(on);
     }

@@ -127,6 +127,17 @@ impl Stalled {
 }
 
 impl Writes {
+    /// Pages of the host became or ceased to be valid: stalled programs may now go to another reclaim group.
+    #[inline]
+    pub(in crate::device) fn retry_in_groups<const S: Skills>(
+        &mut self,
+        on: &mut Base<impl Probe, impl Contents>,
+    ) {
+        if any(S, RARE) && !self.stalled.is_empty() && !on.kernel.ftl.live_by_group().is_empty() {
+            self.retry_stalled::<S>(PlaneId::new(0), on);
+        }
+    }
+
     /// The host may write to a plane again: places stalled programs there, oldest first, while it
     /// has room.
     pub(in crate::device) fn retry_stalled<const S: Skills>(
@@ -142,7 +153,7 @@ impl Writes {
         }
         let pool = on.kernel.ftl.placement().pool_of(plane);
         loop {
-            let oldest = self.stalled.oldest(pool, |stream| on.kernel.ftl.may_write(plane, stream));
+            let oldest = self.stalled.oldest(pool, |stream| on.kernel.ftl.may_place(plane, stream));
             let Some((waiting, stream)) = oldest else { break };
             if !self.try_issue::<S>(waiting.program, stream, on.kernel.now - waiting.since, on) {
                 break;

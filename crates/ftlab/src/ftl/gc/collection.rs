@@ -9,7 +9,7 @@ use crate::ftl::gc::{
 use crate::ftl::mapping::MappingPolicy;
 use crate::ftl::streams::{Emptied, StreamsPolicy, WriteStream};
 use crate::ftl::wear::{failing, levelling, life, refresh};
-use crate::ftl::{BlockState, Ftl, fragments, map_pages, parity, slc, superblock};
+use crate::ftl::{BlockState, Ftl, fragments, groups, map_pages, parity, slc, superblock};
 use crate::units::{BlockId, Lpn, PlaneId, Ppn, SectorMask};
 use crate::verify::Canary;
 
@@ -210,9 +210,10 @@ fn choose_victim(plane: PlaneId, purpose: Purpose, ftl: &mut Ftl) -> Option<Want
 /// Whether a plane's collection neither yields to the host nor waits for it: free blocks are at the
 /// hard limit, or some stream of the host finds no room on the plane.
 pub(in crate::ftl) fn is_urgent(plane: PlaneId, ftl: &Ftl) -> bool {
-    let mut streams = ftl.policies.streams.all_host_streams();
+    let streams = ftl.policies.streams.all_host_streams();
+    let mut own = streams.filter(|&stream| groups::admits(plane, stream, ftl));
     ftl.free_blocks(plane) <= ftl.space.triggers.hard_limit
-        || streams.any(|stream| !ftl.may_write(plane, stream))
+        || own.any(|stream| !ftl.may_write(plane, stream))
         || ftl.space.map_stalled > 0 && !crate::ftl::room::may_write_map(plane, ftl)
 }
 

@@ -20,7 +20,7 @@ use crate::ftl::recovery::{Erasing, Left, RecoveryPlan, packed, snapshot};
 use crate::ftl::streams::StreamsPolicy;
 use crate::ftl::superblock::deaths;
 use crate::ftl::wear::{dies, failing, life};
-use crate::ftl::{BlockState, Blocks, Ftl, fragments, lost, parity, recovery, slc};
+use crate::ftl::{BlockState, Blocks, Ftl, fragments, groups, lost, parity, recovery, slc};
 use crate::image::{Damage, Resume};
 use crate::units::{BlockId, DieId, Lpn, PlaneId, Ppn, Tpn};
 use crate::verify::Canary;
@@ -160,6 +160,7 @@ fn go_to_work(used: &[u32], giving_up: &[BlockId], plan: &mut RecoveryPlan, ftl:
         }
     }
     life::recount_losses(ftl);
+    groups::begin(ftl);
     fragments::room::refresh_pack_room(ftl);
     let planes: Vec<PlaneId> = (0..ftl.geometry.planes()).map(PlaneId::new).collect();
     planes

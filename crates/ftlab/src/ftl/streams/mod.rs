@@ -54,6 +54,8 @@ pub struct StreamCounts {
     pub copies: u8,
     /// The criterion that separates copies.
     pub copied: Copied,
+    /// Sets of planes among which the streams of both kinds are divided: a stream's number, modulo this, is its group.
+    pub groups: u8,
 }
 
 /// The criterion that separates copies.
@@ -111,15 +113,15 @@ impl StreamCounts {
     #[must_use]
     pub const fn new(host: u8, copy_streams: u8) -> StreamCounts {
         match copy_streams {
-            0 => StreamCounts { host, copies: host, copied: Copied::ByStream },
-            copies => StreamCounts { host, copies, copied: Copied::ByGeneration },
+            0 => StreamCounts { host, copies: host, copied: Copied::ByStream, groups: 1 },
+            copies => StreamCounts { host, copies, copied: Copied::ByGeneration, groups: 1 },
         }
     }
 
     /// Returns the maximum number of open blocks of a plane.
     #[must_use]
     pub const fn open_blocks(self) -> u32 {
-        self.host as u32 + self.copies as u32
+        (self.host as u32 + self.copies as u32) / self.groups as u32
     }
 
     /// Returns the stream for the copy of a page in a block of stream `source`. By generation,

@@ -107,7 +107,7 @@ impl StreamsFacts for SepBit {
 impl SepBit {
     /// Two streams for host writes and four for copies.
     pub const COUNTS: StreamCounts =
-        StreamCounts { host: 2, copies: 4, copied: Copied::ByGeneration };
+        StreamCounts { host: 2, copies: 4, copied: Copied::ByGeneration, groups: 1 };
 
     /// Creates the policy without any history.
     #[must_use]

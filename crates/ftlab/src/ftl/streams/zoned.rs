@@ -120,7 +120,7 @@ impl StreamsFacts for ZonedStreams {
 
 /// One stream of copies, and one for conventional zones beside those of zones.
 const fn counts(slots: u8) -> StreamCounts {
-    StreamCounts { host: 1 + slots, copies: 1, copied: Copied::ByGeneration }
+    StreamCounts { host: 1 + slots, copies: 1, copied: Copied::ByGeneration, groups: 1 }
 }
 
 impl ZonedStreams {

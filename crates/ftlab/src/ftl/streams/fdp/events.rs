@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 
 use serde::Serialize;
 
-use super::MOST_HANDLES;
+use super::{MOST_HANDLES, StreamCounts};
 use crate::counters::counters;
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::units::SimTime;
@@ -41,6 +41,11 @@ pub enum PlacementEvent {
         /// Pages that were moved.
         pages: u32,
     },
+    /// A reclaim group came to hold more than its share of the capacity, so that the host's writes to it go elsewhere.
+    GroupFull {
+        /// The group.
+        group: u8,
+    },
     /// The device closed a unit before it was full, and the handle refers to another one.
     ImplicitlyModified {
         /// The handle.
@@ -58,7 +63,9 @@ impl PlacementEvent {
             PlacementEvent::NotFullyWritten { .. }
             | PlacementEvent::ResetModified
             | PlacementEvent::UnknownIdentifier { .. } => true,
-            PlacementEvent::Reallocated { .. } | PlacementEvent::ImplicitlyModified { .. } => false,
+            PlacementEvent::Reallocated { .. }
+            | PlacementEvent::GroupFull { .. }
+            | PlacementEvent::ImplicitlyModified { .. } => false,
         }
     }
 }
@@ -79,6 +86,8 @@ counters! {
     pub struct PlacementCounts {
         /// Sectors that the host wrote, by handle.
         sectors: [u64; MOST_HANDLES], unit "sectors";
+        /// Pages that collection moved, by reclaim group.
+        moved_in_groups: [u64; MOST_HANDLES], unit "pages";
         /// Pages that collection moved out of reclaim units.
         moved_pages: u64, unit "pages", at "placement/moved_pages", compared lower if any "handles, pages moved";
         /// Units that the host left before they were full.
@@ -90,6 +99,10 @@ counters! {
         unknown_identifiers: u64, unit "requests", at "placement/unknown_identifiers";
         /// Units out of which data was moved.
         reallocated: u64, unit "events", at "placement/reallocated";
+        /// Times that a reclaim group came to hold more than its share.
+        groups_full: u64, unit "events", at "placement/groups_full";
+        /// Pages that the host wrote to a full group, and that went to another one.
+        outside_pages: u64, unit "pages", at "placement/outside_pages";
         /// Units that the device closed before they were full.
         implicitly_modified: u64, unit "events", at "placement/implicitly_modified";
     }
@@ -104,6 +117,8 @@ pub struct LifeCounts {
     pub programmed: u64,
     /// Units of the blocks that were erased.
     pub erased: u64,
+    /// Whether data was ever placed outside of the reclaim group that its identifier named.
+    pub left_groups: bool,
 }
 
 /// The latest events, and what was counted.
@@ -126,6 +141,7 @@ impl EventLog {
             PlacementEvent::ResetModified => &mut counts.reset_modified,
             PlacementEvent::UnknownIdentifier { .. } => &mut counts.unknown_identifiers,
             PlacementEvent::Reallocated { .. } => &mut counts.reallocated,
+            PlacementEvent::GroupFull { .. } => &mut counts.groups_full,
             PlacementEvent::ImplicitlyModified { .. } => &mut counts.implicitly_modified,
         } += 1;
         let latest = &mut self.latest[usize::from(!event.is_of_host())];
@@ -140,15 +156,24 @@ impl EventLog {
         EventLog { counts: PlacementCounts::default(), now, ..self }
     }
 
+    /// Whether data was ever placed outside of the reclaim group that its identifier named.
+    pub(crate) fn has_left_groups(&self) -> bool {
+        self.life.left_groups
+    }
+
     pub(super) fn events(&self, of_host: bool) -> impl Iterator<Item = LoggedEvent> {
         self.latest[usize::from(!of_host)].iter().copied()
     }
 
-    pub(super) fn save(&self, out: &mut ImageWriter) {
+    /// Writes it for a device with these streams.
+    pub(super) fn save(&self, counts: StreamCounts, out: &mut ImageWriter) {
         // Counts go on from zero: results hold differences.
         let EventLog { latest, now, life, counts: _ } = self;
-        let LifeCounts { host_sectors, programmed, erased } = *life;
+        let LifeCounts { host_sectors, programmed, erased, left_groups } = *life;
         [now.0, host_sectors, programmed, erased].iter().for_each(|&number| out.number(number));
+        if counts.groups > 1 {
+            out.flag(left_groups);
+        }
         for log in latest {
             out.number(log.len() as u64);
             for &LoggedEvent { at, event } in log {
@@ -162,6 +187,7 @@ impl EventLog {
                         (3, Some(handle), pages)
                     }
                     PlacementEvent::ResetModified => (4, None, 0),
+                    PlacementEvent::GroupFull { group } => (5, None, group.into()),
                 };
                 out.number(at.0);
                 out.number(kind);
@@ -172,16 +198,22 @@ impl EventLog {
         }
     }
 
-    /// Reads what [`save`](Self::save) wrote, for a device with so many handles.
-    pub(super) fn load(&mut self, handles: u8, from: &mut ImageReader<'_>) -> Result<(), Damage> {
+    /// Reads what [`save`](Self::save) wrote.
+    pub(super) fn load(
+        &mut self,
+        counts: StreamCounts,
+        from: &mut ImageReader<'_>,
+    ) -> Result<(), Damage> {
         self.now = SimTime(from.number()?);
         let (host_sectors, programmed, erased) = (from.number()?, from.number()?, from.number()?);
-        self.life = LifeCounts { host_sectors, programmed, erased };
+        let left_groups =
+            counts.groups > 1 && from.flag("whether data lies outside of its reclaim group")?;
+        self.life = LifeCounts { host_sectors, programmed, erased, left_groups };
         for of_host in [true, false] {
             let mut log = VecDeque::new();
             for _ in 0..from.below(LOGGED as u64 + 1, "the number of placement events")? {
                 let at = SimTime(from.number()?);
-                let event = load_event(handles, from)?;
+                let event = load_event(counts, from)?;
                 if event.is_of_host() != of_host {
                     return Err(Damage::new("a placement event in the wrong log"));
                 }
@@ -193,9 +225,9 @@ impl EventLog {
     }
 }
 
-fn load_event(handles: u8, from: &mut ImageReader<'_>) -> Result<PlacementEvent, Damage> {
-    let kind = from.below(5, "the kind of a placement event")?;
-    let handle = from.below(u64::from(handles) + 1, "the handle of an event")?;
+fn load_event(counts: StreamCounts, from: &mut ImageReader<'_>) -> Result<PlacementEvent, Damage> {
+    let kind = from.below(6, "the kind of a placement event")?;
+    let handle = from.below(u64::from(counts.host) + 1, "the handle of an event")?;
     let handle = handle.checked_sub(1).map(|handle| handle as u8);
     let number = from.below(u64::from(u32::MAX) + 1, "the number of an event")?;
     Ok(match (kind, handle) {
@@ -204,6 +236,9 @@ fn load_event(handles: u8, from: &mut ImageReader<'_>) -> Result<PlacementEvent,
         (2, handle) => PlacementEvent::Reallocated { handle, pages: number },
         (3, Some(handle)) => PlacementEvent::ImplicitlyModified { handle, pages: number },
         (4, None) if number == 0 => PlacementEvent::ResetModified,
+        (5, None) if number < counts.groups.into() => {
+            PlacementEvent::GroupFull { group: number as u8 }
+        }
         _ => return Err(Damage::new("a placement event without its handle")),
     })
 }

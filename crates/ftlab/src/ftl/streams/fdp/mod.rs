@@ -1,13 +1,15 @@
 //! Flexible data placement: the host names a reclaim unit handle with each write, and the pages of a handle share reclaim units.
 //!
 //! A reclaim unit is what the FTL opens, fills, collects and erases at a time: a superblock, or a block where there are none. Then
-//! a handle fills one unit in each plane. There is one reclaim group, as on the drives that are sold. Handle 0 takes writes
-//! without a placement identifier. A write with an unknown one goes there, too, and is logged.
+//! a handle fills one unit in each plane. Reclaim groups (`ftl/groups.rs`) are sets of planes, and each has all
+//! handles. A placement identifier is a place in the list of both: handle 0 of each group, handle 1 of each group, and so on.
+//! Identifier 0 takes writes without one. A write with an unknown one goes there, too, and is logged. What is called a handle
+//! below, and is counted, is a handle of a group.
 //!
 //! Data of initially isolated handles may meet when it is copied; that of persistently isolated handles stays apart.
 //!
-//! Source: NVM Express TP4146a (Flexible Data Placement), now NVMe base specification 2.1, section 8.1.10. Departures: one reclaim
-//! group and one endurance group; a unit has no time limit.
+//! Source: NVM Express TP4146a (Flexible Data Placement), now NVMe base specification 2.1, section 8.1.10. Departures: one
+//! endurance group; a unit has no time limit; the event of a full group is not one of the standard's.
 
 mod events;
 
@@ -17,6 +19,7 @@ use super::{ClosedBy, Emptied, Isolates, StreamCounts, StreamsFacts, StreamsPoli
 use crate::image::{Damage, ImageReader, ImageWriter};
 use crate::options::declare::{choices, options};
 use crate::policy::{Parts, Policy};
+use crate::units::Lpn;
 
 /// The largest number of handles: each may need a stream for its copies.
 pub const MOST_HANDLES: usize = 8;
@@ -27,6 +30,10 @@ options! {
         /// Reclaim unit handles: placement identifiers from zero on that the host may name.
         handles: u32 = "8", in "1"..="8", unit "handles",
             source "default: the handles of a Samsung PM9D3a";
+        /// Reclaim groups, each an equal part of the dies. Each has all handles: identifier 0 is handle 0 of group 0, identifier 1
+        /// handle 0 of group 1, and so on. There are at most eight identifiers.
+        reclaim_groups: u32 = "1", in "1"..="8", unit "groups",
+            source "default: a Samsung PM9D3a has one";
         /// Whether data of several handles may meet when it is copied.
         isolation: Isolation = "initially",
             source "default: the isolation of a Samsung PM9D3a";
@@ -64,22 +71,25 @@ impl Policy for Fdp {
     }
 
     fn save(&self, out: &mut ImageWriter) {
-        let Fdp { streams: _, isolation: _, identifiers: _, log } = self;
-        log.save(out);
+        let Fdp { streams, isolation: _, identifiers: _, log } = self;
+        log.save(*streams, out);
     }
 
     fn load(&mut self, from: &mut ImageReader<'_>) -> Result<(), Damage> {
-        self.log.load(self.streams.host, from)
+        self.log.load(self.streams, from)
     }
 }
 
 impl StreamsFacts for Fdp {
     fn counts(options: &Self::Options) -> StreamCounts {
+        let groups = options.reclaim_groups as u8;
+        // Copies never leave their group.
         let copies = match options.isolation {
-            Isolation::Initially => 1,
+            Isolation::Initially => groups,
             Isolation::Persistently => 0,
         };
-        StreamCounts::new(options.handles as u8, copies)
+        let host = identifiers(options) as u8;
+        StreamCounts { groups, ..StreamCounts::new(host, copies) }
     }
 
     fn host_streams_option(_options: &Self::Options) -> Option<&'static str> {
@@ -91,16 +101,21 @@ impl StreamsFacts for Fdp {
     }
 
     fn identifiers(options: &Self::Options) -> Option<u32> {
-        Some(options.handles)
+        Some(identifiers(options))
     }
 
     fn isolates(options: &Self::Options) -> Isolates {
         match options.isolation {
-            _ if options.handles == 1 => Isolates::Nothing,
+            _ if identifiers(options) == 1 => Isolates::Nothing,
             Isolation::Initially => Isolates::Writes,
             Isolation::Persistently => Isolates::Copies,
         }
     }
+}
+
+/// Placement identifiers: handles of groups.
+fn identifiers(options: &FdpOptions) -> u32 {
+    options.handles * options.reclaim_groups
 }
 
 impl Fdp {
@@ -167,6 +182,14 @@ impl StreamsPolicy for Fdp {
         true
     }
 
+    fn copy_stream(&self, _page: Lpn, source: WriteStream) -> WriteStream {
+        let StreamCounts { host, groups, .. } = self.streams;
+        match self.isolation {
+            Isolation::Initially => WriteStream::new(host + source.at() as u8 % groups),
+            Isolation::Persistently => self.streams.next(source),
+        }
+    }
+
     fn hears_of_requests(&self) -> bool {
         true
     }
@@ -202,6 +225,8 @@ impl StreamsPolicy for Fdp {
         if stream.is_of_policy() && by.moved > 0 {
             let (handle, pages) = (self.isolated(stream), by.moved);
             self.log.counts.moved_pages += u64::from(pages);
+            let group = stream.at() % usize::from(self.streams.groups);
+            self.log.counts.moved_in_groups[group] += u64::from(pages);
             self.log.note(PlacementEvent::Reallocated { handle, pages });
         }
     }
@@ -230,10 +255,9 @@ impl StreamsPolicy for Fdp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Lpn;
 
     fn fdp(handles: u32, isolation: Isolation) -> Fdp {
-        Fdp::new(&FdpOptions { handles, isolation })
+        Fdp::new(&FdpOptions { handles, reclaim_groups: 1, isolation })
     }
 
     #[test]
@@ -249,6 +273,21 @@ mod tests {
         assert_eq!(sources.map(|source| next(&persistently, source)), [3, 4, 5, 3, 4, 5]);
         let isolated = |source| persistently.isolated(WriteStream::new(source));
         assert_eq!(sources.map(isolated), [0, 1, 2, 0, 1, 2].map(Some));
+    }
+
+    #[test]
+    fn no_copy_leaves_its_group() {
+        for isolation in [Isolation::Initially, Isolation::Persistently] {
+            let policy = Fdp::new(&FdpOptions { handles: 2, reclaim_groups: 3, isolation });
+            let StreamCounts { host, copies, groups, .. } = policy.counts();
+            assert_eq!((host, groups), (6, 3));
+            assert_eq!(copies, if isolation == Isolation::Initially { 3 } else { 6 });
+            for source in 0..host + copies {
+                let copy = policy.copy_stream(Lpn::new(0), WriteStream::new(source)).at() as u8;
+                assert!((host..host + copies).contains(&copy));
+                assert_eq!(copy % groups, source % groups, "{isolation:?}: {source} to {copy}");
+            }
+        }
     }
 
     #[test]

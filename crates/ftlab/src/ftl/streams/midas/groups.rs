@@ -71,7 +71,12 @@ impl Groups {
     }
 
     pub const fn counts(most: u8) -> StreamCounts {
-        StreamCounts { host: 2, copies: most - 2 + GENERATIONS, copied: Copied::ByGeneration }
+        StreamCounts {
+            host: 2,
+            copies: most - 2 + GENERATIONS,
+            copied: Copied::ByGeneration,
+            groups: 1,
+        }
     }
 
     /// The most groups.
