@@ -164,7 +164,7 @@ impl CharacterTally {
             pages: uses.len() as f64 * self.sample.weight(),
             working_set: self.hours.report(),
             reuse: self.reuse.report(),
-            skew: skew::of(uses),
+            skew: skew::of(uses, self.sample.weight(), self.reuse.accesses),
             streams: self.streams.report(),
         }
     }

@@ -6,6 +6,10 @@
 //! at that time, which is what their rescaling of past counts comes to. Departs in one place: when
 //! the pages become too many, the threshold falls by half, and not page by page, which needs no
 //! queue by hash; between 16384 and 32768 pages are then followed.
+//!
+//! Where a few pages have a large part of all accesses, it is chance whether they are followed. The
+//! misses of caches and the shares of the hottest pages allow for that; lifetimes and the exponent
+//! of skew do not.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};

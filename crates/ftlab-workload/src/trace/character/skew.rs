@@ -1,7 +1,8 @@
 //! Skew: how much of all accesses go to the pages used most, and a Zipf exponent.
 //!
-//! Of a sample by address the shares are those of the sample. The exponent s is the one of most
-//! likelihood for ranks drawn with chances in proportion to rank^-s: its expected log of a rank is
+//! In a sample by address it is chance whether the few hottest pages are there, but the many others are
+//! well known. So the hottest pages have the accesses that all others do not have. The exponent s
+//! is that of the sample, the one of most likelihood for ranks drawn with chances in proportion to rank^-s: its expected log of a rank is
 //! the mean one (M. L. Goldstein et al., "Problems with Fitting to the Power-Law Distribution",
 //! European Physical Journal B 41, 2004). Ranks are by use, so even equal pages seem a little
 //! skewed if they are used a few times each.
@@ -33,14 +34,16 @@ pub struct TopShare {
     pub accesses_ratio: f64,
 }
 
-/// Returns the skew of pages with these uses.
-pub(super) fn of(mut uses: Vec<u64>) -> SkewCharacter {
+/// Returns the skew of pages with these uses, each of which stands for `weight` pages, among all
+/// accesses.
+pub(super) fn of(mut uses: Vec<u64>, weight: f64, accesses: u64) -> SkewCharacter {
     uses.sort_unstable_by(|one, other| other.cmp(one));
     let all: u64 = uses.iter().sum();
     let share = |percent: u64| {
         let pages = (uses.len() as u64 * percent).div_ceil(100) as usize;
-        let top: u64 = uses[..pages].iter().sum();
-        TopShare { pages_percent: percent, accesses_ratio: top as f64 / all as f64 }
+        let others = uses[pages..].iter().sum::<u64>() as f64 * weight;
+        let top = (accesses as f64 - others).max(0.0);
+        TopShare { pages_percent: percent, accesses_ratio: top / accesses as f64 }
     };
     let top = if uses.is_empty() { Vec::new() } else { TOP_PERCENT.map(share).to_vec() };
     SkewCharacter { top, zipf_exponent: (uses.len() > 1).then(|| exponent(&uses, all)) }
