@@ -9,7 +9,7 @@ const WORD: u32 = u64::BITS;
 
 /// Places in use.
 #[derive(Clone, Debug)]
-pub(super) struct Order {
+pub(super) struct UseOrder {
     words: Vec<u64>,
     /// Sums of bits, numbered from one as the tree wants it.
     sums: Vec<u32>,
@@ -17,11 +17,11 @@ pub(super) struct Order {
     used: u32,
 }
 
-impl Order {
+impl UseOrder {
     /// Makes an order of this many places, a multiple of 64.
-    pub fn new(places: usize) -> Order {
+    pub fn new(places: usize) -> UseOrder {
         let words = places / WORD as usize;
-        Order { words: vec![0; words], sums: vec![0; words + 1], next: 0, used: 0 }
+        UseOrder { words: vec![0; words], sums: vec![0; words + 1], next: 0, used: 0 }
     }
 
     pub fn is_full(&self) -> bool {

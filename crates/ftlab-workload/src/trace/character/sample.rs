@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-use super::order::Order;
+use super::order::UseOrder;
 
 /// The most pages that are followed: 128 MiB of 4 KiB pages are exact. About 4 MiB of memory.
 pub(super) const MOST_PAGES: usize = 1 << 15;
@@ -66,7 +66,7 @@ impl Hasher for KeyHasher {
 pub(super) struct PageSample {
     // Iterated only to be sorted or to be sifted, so the order of the hash table has no effect.
     pages: HashMap<u64, FollowedPage, BuildHasherDefault<KeyHasher>>,
-    order: Order,
+    order: UseOrder,
     /// How often the threshold has been halved.
     halvings: u32,
     most: usize,
@@ -75,7 +75,7 @@ pub(super) struct PageSample {
 impl PageSample {
     /// Follows at most this many pages, a multiple of 64.
     pub fn new(most: usize) -> PageSample {
-        let order = Order::new(most * PLACES);
+        let order = UseOrder::new(most * PLACES);
         PageSample { pages: HashMap::default(), order, halvings: 0, most }
     }
 

@@ -31,21 +31,21 @@ pub struct Sequence {
 /// Counts runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SequenceTally {
-    all: Moved,
-    next: Moved,
-    near: Moved,
+    all: SequenceCount,
+    next: SequenceCount,
+    near: SequenceCount,
     recent: [Option<(u32, u64)>; WINDOW],
     place: usize,
     runs: Weights,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Moved {
+struct SequenceCount {
     requests: u64,
     sectors: u64,
 }
 
-impl Moved {
+impl SequenceCount {
     fn add(&mut self, record: &Record) {
         self.requests += 1;
         self.sectors += u64::from(record.sectors);
@@ -54,14 +54,14 @@ impl Moved {
 
 /// The last request of a stream, and the run that it belongs to.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Run {
+pub(super) struct StreamRun {
     end: u64,
     requests: u64,
 }
 
 impl SequenceTally {
     /// Adds a request with an address, of the stream with this run.
-    pub fn add(&mut self, record: &Record, run: &mut Run) {
+    pub fn add(&mut self, record: &Record, run: &mut StreamRun) {
         let start = record.lba.0;
         self.all.add(record);
         let is_next = run.requests > 0 && run.end == start;
@@ -71,7 +71,7 @@ impl SequenceTally {
             self.end(run);
             run.requests = 0;
         }
-        *run = Run { end: record.end(), requests: run.requests + 1 };
+        *run = StreamRun { end: record.end(), requests: run.requests + 1 };
         if self.recent.contains(&Some((record.stream, start))) {
             self.near.add(record);
         }
@@ -80,7 +80,7 @@ impl SequenceTally {
     }
 
     /// Counts a run that has ended.
-    pub fn end(&mut self, run: &Run) {
+    pub fn end(&mut self, run: &StreamRun) {
         if run.requests > 0 {
             self.runs.add(run.requests, 1.0);
         }

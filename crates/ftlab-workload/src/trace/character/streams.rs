@@ -6,7 +6,7 @@ use ftlab::host::Op;
 use ftlab::units::SECTOR_BYTES;
 use serde::Serialize;
 
-use super::sequence::Run;
+use super::sequence::StreamRun;
 use crate::trace::record::Record;
 
 /// The most streams that are told apart.
@@ -35,12 +35,12 @@ pub(super) struct StreamTally {
     // Only looked up, never iterated, so the order of the hash table has no effect.
     places: HashMap<u32, usize>,
     last: Option<(u32, usize)>,
-    uses: Vec<(StreamUse, Run)>,
+    uses: Vec<(StreamUse, StreamRun)>,
 }
 
 impl StreamTally {
     /// Counts a request, and returns the run of its stream.
-    pub fn add(&mut self, record: &Record) -> &mut Run {
+    pub fn add(&mut self, record: &Record) -> &mut StreamRun {
         let place = match self.last {
             Some((stream, place)) if stream == record.stream => place,
             _ => self.place(record),
@@ -77,12 +77,12 @@ impl StreamTally {
                 first_ns: at,
                 last_ns: at,
             };
-            self.uses.push((none, Run::default()));
+            self.uses.push((none, StreamRun::default()));
         }
         place
     }
 
-    pub fn runs(&self) -> impl Iterator<Item = &Run> {
+    pub fn runs(&self) -> impl Iterator<Item = &StreamRun> {
         self.uses.iter().map(|(_, run)| run)
     }
 
