@@ -11,6 +11,7 @@ mod say;
 mod accesses;
 mod amplification;
 mod args;
+mod character;
 mod compare;
 #[cfg(target_os = "linux")]
 mod ctl;

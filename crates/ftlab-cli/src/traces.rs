@@ -1,15 +1,15 @@
-//! `ftlab trace`: inspects, fits and converts traces.
+//! `ftlab trace`: inspects, compares, fits and converts traces.
 
 use std::io::Write;
 use std::path::Path;
 
-use ftlab_workload::trace::{self, ConvertOptions, Format, Inspection, Trace};
+use ftlab_workload::trace::{self, ConvertOptions, Format, Inspection, Trace, compare_characters};
 
 use crate::args::TraceCommand;
 use crate::failure::{Failure, with_flags};
 use crate::human::{bytes, count, percent, rate, span};
 use crate::table::wrapped;
-use crate::{accesses, fit};
+use crate::{accesses, character, fit};
 use ftlab_lab::load;
 
 /// Performs the command.
@@ -27,6 +27,20 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
                 return Ok(writeln!(out, "{text}")?);
             }
             Ok(print(&inspection, out)?)
+        }
+        TraceCommand::Compare { first, second, json, reading } => {
+            let read = |file: &str| -> Result<_, Failure> {
+                let mut trace = load::open(file, reading.options())?;
+                let found = trace::inspect(&mut trace).map_err(Failure::usage)?;
+                warn(&trace);
+                Ok(found.character)
+            };
+            let found = compare_characters(&read(first)?, &read(second)?);
+            if *json {
+                let text = serde_json::to_string_pretty(&found).map_err(Failure::usage)?;
+                return Ok(writeln!(out, "{text}")?);
+            }
+            Ok(character::print_comparison(&found, [first, second], out)?)
         }
         TraceCommand::Fit(args) => fit::run(args, out),
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
@@ -174,6 +188,7 @@ fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
         let (reads, writes) = (count(class.reads), count(class.writes));
         writeln!(out, "{size:>12}  {reads:>14}  {writes:>14}")?;
     }
+    character::print(&found.character, out)?;
     found.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
     writeln!(out, "\nAssumed")?;
     for assumed in &found.assumed {

@@ -78,7 +78,7 @@ pub enum MainCommand {
     #[cfg(target_os = "linux")]
     /// Look at a drive that is being served, or give it orders: cut its power, kill a die, save it.
     Ctl(CtlArgs),
-    /// Inspect, fit or convert a trace.
+    /// Inspect, compare, fit or convert traces.
     #[command(subcommand)]
     Trace(TraceCommand),
     /// List policies, devices, formats, workloads or options.
@@ -164,7 +164,8 @@ pub struct DeviceArg {
 /// `ftlab trace`.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Describe a trace: mix, sizes, span, rate, order, and the assumptions made to read it.
+    /// Describe a trace: mix, sizes, span, rate, order, sequentiality, bursts, working set, reuse, skew, and the
+    /// assumptions made to read it.
     Inspect {
         /// The trace; - is standard input.
         file: String,
@@ -175,6 +176,18 @@ pub enum TraceCommand {
         /// history predicts it. Takes about 100 bytes of memory per 4 KiB page touched.
         #[arg(long)]
         accesses: bool,
+        #[command(flatten)]
+        reading: ReadingArgs,
+    },
+    /// Compare what two traces are like: figures with their ratio, and the distances of their distributions.
+    Compare {
+        /// The first trace.
+        first: String,
+        /// The second trace, read with the same options.
+        second: String,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
         #[command(flatten)]
         reading: ReadingArgs,
     },

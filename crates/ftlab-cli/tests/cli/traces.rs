@@ -168,3 +168,24 @@ fn a_pipe_is_read_once() {
         &["read only once", "remedy"],
     );
 }
+
+#[test]
+fn two_traces_are_compared_and_each_is_described() {
+    let place = Place::new();
+    place.write("scan.csv", writes((0..400).map(|at| (0, at % 100))).as_bytes());
+    place.write("hot.csv", writes((0..400).map(|at| (0, at % 10))).as_bytes());
+    let told = place.run("trace inspect scan.csv").out;
+    assert!(told.contains("Sequential") && told.contains("Zipf exponent 0.00"), "{told}");
+    let told = place.run("trace compare scan.csv hot.csv").out;
+    assert!(told.contains("reuse_pages"), "{told}");
+    let json = place.run("trace compare scan.csv hot.csv --json").out;
+    let found: Value = serde_json::from_str(&json).expect("JSON");
+    let named = |list: &str, name: &str| {
+        let list = found[list].as_array().expect("a list");
+        list.iter().find(|one| one["name"] == name).expect("known").clone()
+    };
+    assert_eq!(named("figures", "pages")["ratio"], 0.1);
+    assert_eq!(named("distances", "reuse_pages")["kolmogorov_smirnov"], 1.0);
+    assert_eq!(named("distances", "write_bytes")["total_variation"], 0.0);
+    fails(&place, "trace compare scan.csv none.csv", &["none.csv", "remedy"]);
+}

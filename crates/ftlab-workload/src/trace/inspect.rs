@@ -1,4 +1,4 @@
-//! Describes a trace: mix, sizes, footprint, rate, order, and the assumptions made to read it.
+//! Describes a trace: what its load is like (`character`), mix, sizes, footprint, rate, order, and the assumptions made to read it.
 
 use ftlab::host::Op;
 use ftlab::units::SECTOR_BYTES;
@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::accesses::{AccessReport, Accesses};
 
+use super::character::{Character, CharacterTally};
 use super::digest::Digest;
 use super::error::TraceError;
 use super::input::Compression;
@@ -67,6 +68,8 @@ pub struct Inspection {
     pub unaligned_4k: u64,
     /// The number of requests by size.
     pub sizes: Vec<SizeClass>,
+    /// What the load is like.
+    pub character: Character,
     /// How reads and writes share pages, separately for each stream; only with `--accesses`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accesses: Option<AccessReport>,
@@ -132,6 +135,7 @@ struct OpTally {
 struct TraceTally {
     digest: Digest,
     pages: PageSet,
+    character: CharacterTally,
     accesses: Option<Accesses>,
     reads: OpTally,
     writes: OpTally,
@@ -151,6 +155,7 @@ struct TraceTally {
 
 impl TraceTally {
     fn add(&mut self, record: &Record) {
+        self.character.add(record);
         self.last_ns = record.at.0;
         self.count_second(record.at.0 / SECOND_NS);
         if self.last_stream != Some(record.stream) {
@@ -226,6 +231,7 @@ impl TraceTally {
             out_of_order: facts.out_of_order,
             unaligned_4k: self.unaligned,
             sizes: size_classes(&self.sizes),
+            character: self.character.report(),
             accesses: self.accesses.as_ref().map(Accesses::report),
             skipped_lines: facts.skipped_lines,
             file: facts.file,

@@ -8,6 +8,7 @@
 //! with `fields`) → `gate` (plausibility) → `reader` (sorted within a window, time from zero).
 
 mod archive;
+mod character;
 mod columns;
 mod convert;
 mod digest;
@@ -34,6 +35,12 @@ mod suggest;
 mod table;
 mod units;
 
+pub use character::{
+    ArrivalCharacter, Character, CharacterComparison, CharacterTally, ComparedFigure,
+    CurveDistance, Dispersion, Distribution, DistributionBin, HourUse, IdleGaps, LruMisses,
+    MixInterval, MixOverTime, ReuseCharacter, Sequence, SkewCharacter, StreamUse, TopShare,
+    compare as compare_characters,
+};
 pub use columns::{ColumnPlan, OpWords, RequestPart};
 pub use convert::{ConvertOptions, Converted, TraceWriter, convert};
 pub use digest::Digest;

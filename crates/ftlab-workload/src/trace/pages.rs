@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 /// Sectors in a page of 4 KiB.
-const SECTORS_PER_PAGE: u64 = 8;
+pub(super) const SECTORS_PER_PAGE: u64 = 8;
 /// Pages in a word of the bitmap.
 const PAGES_PER_WORD: u64 = 64;
 /// Words in the bitmap of a chunk.
