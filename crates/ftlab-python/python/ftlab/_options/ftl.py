@@ -322,8 +322,8 @@ class FtlSection(TypedDict, total=False):
 
     reclaim_groups: int | str | None
     """Reclaim groups, each an equal part of the dies. Each has all handles: identifier 0 is handle 0 of group 0,
-    identifier 1 handle 0 of group 1, and so on. There are at most eight identifiers. In groups. Default: 1. From 1
-    to 8. (ftl.streams.reclaim_groups)
+    identifier 1 handle 0 of group 1, and so on. There are at most eight identifiers. In groups. Default: 1.
+    From 1 to 8. (ftl.streams.reclaim_groups)
     """
 
     recovery: Literal["none", "scan", "checkpoint"] | Policy | None

@@ -233,9 +233,9 @@ class Fdp(Policy):
     handles: Reclaim unit handles: placement identifiers from zero on that the host may name. In handles.
     Default: 8. From 1 to 8. (ftl.streams.handles)
 
-    reclaim_groups: Reclaim groups, each an equal part of the dies. Each has all handles: identifier 0 is handle 0
-    of group 0, identifier 1 handle 0 of group 1, and so on. There are at most eight identifiers. In groups.
-    Default: 1. From 1 to 8. (ftl.streams.reclaim_groups)
+    reclaim_groups: Reclaim groups, each an equal part of the dies. Each has all handles: identifier 0 is
+    handle 0 of group 0, identifier 1 handle 0 of group 1, and so on. There are at most eight identifiers. In
+    groups. Default: 1. From 1 to 8. (ftl.streams.reclaim_groups)
 
     isolation: Whether data of several handles may meet when it is copied. Default: initially.
     (ftl.streams.isolation)
