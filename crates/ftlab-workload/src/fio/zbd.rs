@@ -39,7 +39,7 @@ struct KnownZone {
     /// Sectors written, from its start.
     pointer: u64,
     open: bool,
-    /// Somebody resets or finishes it.
+    /// Somebody resets or finishes it, or is about to.
     busy: bool,
 }
 
@@ -256,9 +256,12 @@ impl<P: Issuer> ZbdPlayer<P> {
         }
         book.zones[zone] = KnownZone { pointer: at.pointer + sectors, open: true, busy: false };
         if is_full(&book, zone) {
-            book.close(zone);
             let is_short = book.real && book.zones[zone].pointer < book.capacity;
-            self.to_finish = is_short.then_some(zone);
+            match is_short {
+                // The device counts the zone until it is finished, so its place is not free before.
+                true => (book.zones[zone].busy, self.to_finish) = (true, Some(zone)),
+                false => book.close(zone),
+            }
         }
         let lba = Lba(zone as u64 * book.size + at.pointer);
         Bent::Submit(Arrival { lba, sectors: sectors as u32, ..arrival })
@@ -281,9 +284,9 @@ impl<P: Issuer> ZbdPlayer<P> {
     fn manage(&mut self, op: Op, zone: usize, for_request: Arrival) -> Turn {
         let mut book = self.book.borrow_mut();
         self.held = (for_request.op != Op::Trim).then_some(for_request);
-        book.close(zone);
         book.zones[zone].pointer = 0;
         if !book.real {
+            book.close(zone);
             drop(book);
             return match self.held.take() {
                 Some(held) => self.submit(held),
@@ -324,11 +327,9 @@ impl<P: Issuer> Issuer for ZbdPlayer<P> {
             return Turn::Wait;
         }
         if let Some(zone) = self.to_finish.take() {
-            let mut book = self.book.borrow_mut();
-            book.zones[zone].busy = true;
             self.managing = Some(zone);
             self.finishing = true;
-            let (size, at) = (book.size, SimTime::ZERO);
+            let (size, at) = (self.book.borrow().size, SimTime::ZERO);
             let (op, lba) = (Op::ZoneFinish, Lba(zone as u64 * size));
             let sectors = size as u32;
             return Turn::Submit(Arrival { at, op, lba, sectors, stream: self.stream, fua: false });
@@ -359,7 +360,9 @@ impl<P: Issuer> Issuer for ZbdPlayer<P> {
             return self.inner.completed(op, now);
         }
         if let Some(zone) = self.managing.take() {
-            self.book.borrow_mut().zones[zone].busy = false;
+            let mut book = self.book.borrow_mut();
+            book.zones[zone].busy = false;
+            book.close(zone);
         }
         if !std::mem::take(&mut self.finishing) && self.held.is_none() {
             // The reset was the request itself.

@@ -71,6 +71,7 @@ fn any_job_keeps_to_the_rules() {
         "[a];rw=randwrite;bs=16k;size=100%;iodepth=4;norandommap",
         "[a];rw=randrw;bs=16k;size=50%;iodepth=8;norandommap;max_open_zones=3",
         "[a];rw=randwrite;bs=16k;size=100%;numjobs=4;iodepth=4;max_open_zones=8;number_ios=500",
+        "[a];rw=randwrite;bs=48k;size=100%;numjobs=2;iodepth=4;number_ios=500",
         "[a];rw=write;bs=64k;size=24m;[b];stonewall;rw=randread;bs=4k;size=24m;number_ios=900",
         "[a];rw=write;bs=64k;size=24m;[b];stonewall;rw=randtrim;bs=64k;size=24m;number_ios=9",
     ];
@@ -85,6 +86,20 @@ fn any_job_keeps_to_the_rules() {
             assert_eq!(device.ftl_counts().gc_pages, 0, "{job}");
             assert_eq!(device.audit(), Ok(()), "{job}");
         }
+    }
+}
+
+/// A zone with a short rest keeps its place until it is finished, so clones that share few places wait for it.
+#[test]
+fn clones_that_share_few_open_zones_wait_for_finishes() {
+    let job = "[a];rw=randwrite;bs=48k;size=100%;numjobs=2;iodepth=4;number_ios=500";
+    for most in ["1", "2"] {
+        let (active, open) =
+            (format!("host.zones.max_active={most}"), format!("host.zones.max_open={most}"));
+        let mut device = device(&[&active, &open]);
+        let asked = play(&mut device, job);
+        assert!(asked.iter().any(|(op, ..)| *op == Op::ZoneFinish), "none finished");
+        assert_eq!(device.audit(), Ok(()), "{most}");
     }
 }
 
