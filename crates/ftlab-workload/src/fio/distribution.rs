@@ -84,7 +84,7 @@ fn zones(text: &str, absolute: bool, base: NumberBase) -> Result<Vec<(u64, Amoun
         .iter()
         .map(|zone| match zone.1 {
             Amount::Share(ppm) => ppm,
-            Amount::Sectors(_) => 0,
+            Amount::Sectors(_) | Amount::Zones(_) => 0,
         })
         .sum();
     let empty = zones

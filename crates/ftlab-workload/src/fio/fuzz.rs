@@ -6,7 +6,7 @@ use ftlab::units::Nanos;
 
 use super::text::Surroundings;
 use super::{DriveFacts, JobFile};
-use crate::replay::Turn;
+use crate::replay::{Answered, Turn};
 
 /// The number of turns of each job.
 const TURNS: u32 = 300;
@@ -41,23 +41,23 @@ pub fn parse_any(bytes: &[u8]) {
     };
     for mut issuer in plan.groups.into_iter().flat_map(|group| group.issuers).take(64) {
         let mut now = Nanos::ZERO;
-        let mut open: Vec<Op> = Vec::new();
+        let mut open: Vec<Answered> = Vec::new();
         for _ in 0..TURNS {
             match issuer.turn(now) {
                 Turn::Submit(arrival) => {
                     let end = arrival.lba.0 + u64::from(arrival.sectors);
                     assert!(end <= CAPACITY, "{arrival:?} lies outside the device");
                     assert!(arrival.sectors > 0 || arrival.op == Op::Flush, "{arrival:?} is empty");
-                    open.push(arrival.op);
+                    open.push(Answered { op: arrival.op, lba: arrival.lba, failed: false });
                 }
                 Turn::Until(at) => {
                     assert!(at > now, "waits for the past");
                     now = at;
                 }
                 Turn::Wait => {
-                    let op = open.pop().expect("who waits has something outstanding");
+                    let ended = open.pop().expect("who waits has something outstanding");
                     now = Nanos(now.0 + 1000);
-                    issuer.completed(op, now);
+                    issuer.completed(ended, now);
                 }
                 Turn::Done { .. } => {
                     assert!(open.is_empty(), "done with {} outstanding", open.len());

@@ -210,6 +210,26 @@ pub(super) struct Amounts {
     pub loops: u64,
 }
 
+impl Amounts {
+    /// Whether any of them is a number of zones.
+    pub fn has_zones(&self) -> bool {
+        let all = [self.size, self.io_size, Some(self.offset), Some(self.offset_increment)];
+        all.into_iter().flatten().any(|amount| matches!(amount, Amount::Zones(_)))
+    }
+
+    /// Returns them with zones of `size` sectors as sectors.
+    pub fn in_zones(self, size: u64) -> Amounts {
+        let of = |amount: Amount| amount.in_zones(size);
+        Amounts {
+            size: self.size.map(of),
+            io_size: self.io_size.map(of),
+            offset: of(self.offset),
+            offset_increment: of(self.offset_increment),
+            ..self
+        }
+    }
+}
+
 /// `zonemode`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ZoneMode {
@@ -282,6 +302,18 @@ impl Job {
     pub(super) fn smallest(&self) -> u32 {
         let sizes = (READ..=TRIM).filter(|&direction| self.uses(direction));
         sizes.map(|direction| self.sizes[direction].smallest()).min().unwrap_or(1)
+    }
+
+    /// Returns the largest read or write.
+    pub(super) fn largest_transfer(&self) -> u32 {
+        let sizes = (READ..=WRITE).filter(|&direction| self.uses(direction));
+        sizes.map(|direction| self.sizes[direction].largest()).max().unwrap_or(1)
+    }
+
+    /// Returns the smallest and the largest trim, if it trims.
+    pub(super) fn trims(&self) -> Option<[u32; 2]> {
+        let sizes = &self.sizes[TRIM];
+        self.uses(TRIM).then(|| [sizes.smallest(), sizes.largest()])
     }
 
     /// Returns the largest request of the directions in use.

@@ -106,7 +106,7 @@ pub const OPTIONS: &[JobOption] = options![
     "nrfiles" | "nr_files": Honoured("that many files of size / nrfiles each");
     "file_service_type": Honoured("roundrobin, sequential and random, with the number of requests after a colon");
     "filesize": Honoured("one size; a range of sizes is refused");
-    "size": Honoured("per cent of `filesize`, or of the device where `filename` is the device");
+    "size": Honoured("per cent of `filesize`, or of the device where `filename` is the device. With zonemode=zbd, `2z` is two zones, here and in io_size, offset, offset_increment and zoneskip");
     "io_size" | "io_limit": Honoured("in bytes, or per cent of `size`");
     "fill_device" | "fill_fs": Honoured("the whole device: `filename` must be the device");
     "offset" | "fileoffset": Honoured("in bytes, or per cent of the file or device");
@@ -181,11 +181,11 @@ pub const OPTIONS: &[JobOption] = options![
     "zonemode": Honoured("none, strided and zbd. With zbd on a device without zones they are only kept in mind, as in fio");
     "zonesize": Honoured("with zonemode=strided or zbd; with zbd on a device with zones it may be left out, and must be theirs");
     "zonerange": Honoured("with zonemode=strided");
-    "zoneskip": Honoured("with zonemode=strided");
+    "zoneskip": Honoured("with zonemode=strided; with zbd in sequential jobs, a whole number of zones");
     "zonecapacity": Honoured("with zonemode=zbd on a device without zones");
     "read_beyond_wp": Honoured("with zonemode=zbd");
-    "max_open_zones": Honoured("with zonemode=zbd: the limit of each job");
-    "job_max_open_zones": Honoured("with zonemode=zbd");
+    "max_open_zones": Honoured("with zonemode=zbd: the limit of all jobs together; without it, that of the device");
+    "job_max_open_zones": Honoured("with zonemode=zbd: the limit of each clone");
     "ignore_zone_limits": NoEffect("the limits of a device are its own");
     "zone_reset_threshold": NoEffect(ZBD);
     "zone_reset_frequency": NoEffect(ZBD);

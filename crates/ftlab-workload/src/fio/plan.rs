@@ -17,8 +17,8 @@ use super::placement::Chooser;
 use super::player::{Player, Range};
 use super::report::{FioTally, Notes};
 use super::values::Amount;
-use super::zbd::{ZbdPlayer, ZbdShape, ZoneBook};
-use crate::replay::{Arrival, Group, Issuer, Turn};
+use super::zbd::{BookShape, ZbdPlayer, ZbdShape, ZoneBook};
+use crate::replay::{Answered, Arrival, Group, Issuer, Turn};
 
 /// The alignment of files, so that no page contains parts of two files.
 const FILE_ALIGN: u64 = (64 << 10) / SECTOR_BYTES;
@@ -97,6 +97,17 @@ impl JobFile {
 
     /// Like [`plan`](Self::plan), on a device that may have zones or reclaim unit handles.
     pub fn plan_on(&self, drive: &DriveFacts<'_>, seed: u64) -> Result<FioPlan, Problems> {
+        let device = drive.zones.map(|zones| zones.rules().shape.size_sectors());
+        let mut jobs = self.clone();
+        for job in &mut jobs.jobs {
+            // Without a size the zones are refused.
+            let own = job.zbd.and_then(|zbd| zbd.size);
+            job.amounts = job.amounts.in_zones(device.or(own).unwrap_or(0));
+        }
+        jobs.plan_in_sectors(drive, seed)
+    }
+
+    fn plan_in_sectors(&self, drive: &DriveFacts<'_>, seed: u64) -> Result<FioPlan, Problems> {
         let &DriveFacts { capacity_sectors, zones, handles } = drive;
         let clones: Vec<Clone> = self.jobs.iter().flat_map(clones).collect();
         let mut layout =
@@ -159,12 +170,9 @@ impl JobFile {
                 let range =
                     ranges.first().map_or(0..0, |range| range.start..range.start + range.len);
                 issuers.push(match (clone.job.zbd, &book) {
-                    (Some(mut options), Some(book)) => {
-                        // As in fio, a job without a limit has that of the device.
-                        let rules = zones.map(Zones::rules).filter(|_| options.max_open == 0);
-                        let most = rules.map(|rules| rules.max_open.min(rules.max_active));
-                        options.max_open = most.unwrap_or(options.max_open);
+                    (Some(options), Some(book)) => {
                         let shape = ZbdShape {
+                            clone: at,
                             smallest: clone.job.smallest(),
                             random: clone.job.random,
                             mixes: matches!(clone.job.mix, Mix::Mixed(_)),
@@ -191,6 +199,10 @@ impl JobFile {
         layout: &mut Layout,
     ) -> Option<Rc<RefCell<ZoneBook>>> {
         let capacity = layout.capacity;
+        // As in fio, all jobs share the limit, which is that of the device unless they say less.
+        let allowed = zones.map(|it| it.rules().max_open.min(it.rules().max_active));
+        let said = self.jobs.iter().filter_map(|job| job.zbd?.max_open);
+        let most_open = said.chain(allowed).min();
         let mut book = None;
         for job in &self.jobs {
             let Some(options) = job.zbd else { continue };
@@ -205,12 +217,14 @@ impl JobFile {
                     let shape = zones.rules().shape;
                     (shape.size_sectors(), shape.capacity_sectors(), shape.conventional)
                 }
-                None if options.capacity > 0 => (options.size, options.capacity, 0),
-                None => (options.size, options.size, 0),
+                None => {
+                    let size = options.size.unwrap_or(0);
+                    (size, options.capacity.unwrap_or(size), 0)
+                }
             };
-            let wrong_size = zones.is_some() && options.size > 0 && options.size != size;
-            let most = zones.map(|it| it.rules().max_open.min(it.rules().max_active));
-            if let Some(most) = most.filter(|&most| options.max_open > most) {
+            let wrong_size = zones.is_some() && options.size.is_some_and(|own| own != size);
+            if let Some(most) = allowed.filter(|&most| options.max_open.is_some_and(|it| it > most))
+            {
                 let message = format!("the device lets {most} zones be open");
                 layout.wrong(job, "max_open_zones", message, "leave it out, or write that or less");
                 continue;
@@ -218,7 +232,7 @@ impl JobFile {
             if size == 0 || holds > size || wrong_size {
                 let message = match wrong_size {
                     true => format!("the zones of the device have {}", Bytes(size * SECTOR_BYTES)),
-                    false if zones.is_none() && options.size == 0 => {
+                    false if zones.is_none() && options.size.is_none() => {
                         "the device has no zones, and the job names no size of zones".to_owned()
                     }
                     false => "zones need a size, of at least their capacity".to_owned(),
@@ -231,13 +245,24 @@ impl JobFile {
                 );
                 continue;
             }
-            if u64::from(job.largest()) > holds {
+            if job.trims().is_some_and(|sizes| sizes.map(u64::from) != [size; 2]) {
+                let message = "a trim resets a zone, so it has its size".to_owned();
+                layout.wrong(job, "bs", message, &format!("trim {}", Bytes(size * SECTOR_BYTES)));
+                continue;
+            }
+            if !options.skip.in_zones(size).of(0).is_multiple_of(size) {
+                let message = "zoneskip is not a whole number of zones".to_owned();
+                layout.wrong(job, "zoneskip", message, "write a number of zones, such as 1z");
+                continue;
+            }
+            if u64::from(job.largest_transfer()) > holds {
                 let message =
                     format!("requests are larger than a zone, which holds {holds} sectors");
                 layout.wrong(job, "bs", message, "use smaller requests");
                 continue;
             }
-            let new = || ZoneBook::new((size, holds), conventional, zones, capacity);
+            let shape = BookShape { size, capacity: holds, conventional, most_open };
+            let new = || ZoneBook::new(shape, zones, capacity);
             book.get_or_insert_with(|| Rc::new(RefCell::new(new())));
         }
         book
@@ -353,7 +378,7 @@ impl Layout {
         })?;
         let offset = match amounts.offset {
             Amount::Share(_) => amounts.offset.of(whole).next_multiple_of(amounts.offset_align),
-            Amount::Sectors(sectors) => sectors,
+            other => other.of(whole),
         };
         let offset =
             offset.saturating_add(amounts.offset_increment.of(whole).saturating_mul(clone.number));
@@ -459,7 +484,7 @@ impl Issuer for FileWriter {
         Turn::Submit(Arrival { at, op: Op::Write, lba, sectors, stream: 0, fua: false })
     }
 
-    fn completed(&mut self, _op: Op, _now: Nanos) {
+    fn completed(&mut self, _answered: Answered, _now: Nanos) {
         self.outstanding -= 1;
     }
 

@@ -9,7 +9,7 @@ use super::offsets::{Offsets, SizeDraw};
 use super::placement::Chooser;
 use super::report::{Notes, Synced, note_depth};
 use super::values::MILLION;
-use crate::replay::{Arrival, Issuer, Turn};
+use crate::replay::{Answered, Arrival, Issuer, Turn};
 
 /// The range of a clone.
 pub(super) struct Range {
@@ -480,7 +480,7 @@ impl Issuer for Player {
         self.arrival(op, at, sectors, behind)
     }
 
-    fn completed(&mut self, op: Op, _now: Nanos) {
+    fn completed(&mut self, Answered { op, .. }: Answered, _now: Nanos) {
         if op == Op::Flush {
             self.flushing = false;
             self.outstanding -= self.covered;

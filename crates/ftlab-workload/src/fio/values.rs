@@ -13,6 +13,8 @@ const MAX_SIZE: u64 = 1 << 60;
 const MAX_TIME_NS: u64 = 100 * 365 * 86_400 * 1_000_000_000;
 /// The largest request.
 const MAX_REQUEST: u64 = 1 << 30;
+/// More zones are a mistake, and their sectors may not fit.
+const MOST_ZONES: u64 = 1 << 32;
 /// Millionths in one.
 pub(super) const MILLION: u64 = 1_000_000;
 
@@ -102,14 +104,26 @@ pub enum Amount {
     Sectors(u64),
     /// Millionths.
     Share(u64),
+    /// Zones: fio's suffix `z`, for `zonemode=zbd`.
+    Zones(u64),
 }
 
 impl Amount {
-    /// Returns the amount in sectors, for a whole of `whole` sectors.
+    /// Returns the amount with zones of `size` sectors as sectors.
+    #[must_use]
+    pub fn in_zones(self, size: u64) -> Amount {
+        match self {
+            Amount::Zones(zones) => Amount::Sectors(zones.saturating_mul(size)),
+            other => other,
+        }
+    }
+
+    /// Returns the amount in sectors, for a whole of `whole` sectors. Zones are not known here, and count nothing.
     #[must_use]
     pub fn of(self, whole: u64) -> u64 {
         match self {
             Amount::Sectors(sectors) => sectors,
+            Amount::Zones(_) => 0,
             Amount::Share(ppm) => {
                 let part = u128::from(whole) * u128::from(ppm) / u128::from(MILLION);
                 u64::try_from(part).expect("at most ten thousand times the whole, which is bounded")
@@ -118,8 +132,20 @@ impl Amount {
     }
 }
 
+/// Parses `Nz`, a number of zones; `None` if the text is something else.
+pub(super) fn zones(text: &str) -> Result<Option<Amount>, Bad> {
+    let Some(digits) = text.trim().strip_suffix(['z', 'Z']) else { return Ok(None) };
+    match digits.parse() {
+        Ok(zones) if zones <= MOST_ZONES => Ok(Some(Amount::Zones(zones))),
+        _ => bad(format!("`{}` is not a number of zones", clip(text)), "write one such as 2z"),
+    }
+}
+
 /// Parses a size or `N%`, up to `most` per cent.
 pub(super) fn amount(text: &str, base: NumberBase, most: u64) -> Result<Amount, Bad> {
+    if let Some(zones) = zones(text)? {
+        return Ok(zones);
+    }
     match text.strip_suffix('%') {
         Some(percent) => per_cent(percent, most).map(Amount::Share),
         // A rest of less than a sector cannot hold a request anyway.

@@ -8,8 +8,8 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::ops::ControlFlow;
 
-use ftlab::host::{Completion, Host, Op, Request};
-use ftlab::units::{Nanos, SimTime};
+use ftlab::host::{Completion, Host, Op, Outcome, Request};
+use ftlab::units::{Lba, Nanos, SimTime};
 
 use super::engine::{STEPS_PER_POLL, later};
 use super::held::Held;
@@ -34,13 +34,24 @@ pub enum Turn {
     },
 }
 
+/// A request that has completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answered {
+    /// The operation.
+    pub op: Op,
+    /// The address, as submitted.
+    pub lba: Lba,
+    /// Whether the device refused it or failed.
+    pub failed: bool,
+}
+
 /// Submits requests. Times count from the start of its group.
 pub trait Issuer {
     /// Returns what it does now.
     fn turn(&mut self, now: Nanos) -> Turn;
 
     /// Tells it that one of its requests has completed.
-    fn completed(&mut self, op: Op, now: Nanos);
+    fn completed(&mut self, ended: Answered, now: Nanos);
 
     /// Tells it to submit nothing more.
     fn stop(&mut self);
@@ -388,7 +399,9 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
                 phase: self.phase.index,
                 measured: self.phase.measure,
             });
-            roster.members[owner].issuer.completed(completion.request.op, now);
+            let (Request { op, lba, .. }, outcome) = (completion.request, completion.outcome);
+            let ended = Answered { op, lba, failed: outcome != Outcome::Done };
+            roster.members[owner].issuer.completed(ended, now);
             roster.call(owner);
         }
         self.submit_blocked();

@@ -18,7 +18,7 @@ mod source;
 mod tenants;
 mod window;
 
-pub use crew::{Crew, Group, Issuer, Turn};
+pub use crew::{Answered, Crew, Group, Issuer, Turn};
 pub use engine::Replay;
 pub use mapping::{MapCounts, MapError, Mapping};
 pub use merge::{Merge, Starts};

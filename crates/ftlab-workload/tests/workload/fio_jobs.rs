@@ -6,9 +6,9 @@ use std::ops::ControlFlow;
 
 use crate::common::{Keep, Model};
 use ftlab::host::Op;
-use ftlab::units::{Nanos, SimTime};
+use ftlab::units::{Lba, Nanos, SimTime};
 use ftlab_workload::fio::{JobFile, Surroundings};
-use ftlab_workload::replay::{Crew, Limits, Report, Turn};
+use ftlab_workload::replay::{Answered, Crew, Limits, Report, Turn};
 
 const SERVICE: Nanos = Nanos(10_000);
 /// 8 GiB.
@@ -276,18 +276,19 @@ fn a_flush_covers_only_what_was_done_before_it() {
     let mut plan = file.plan(CAPACITY, 1).unwrap_or_else(|p| panic!("{p}"));
     let clone = &mut plan.groups[0].issuers[0];
     let now = Nanos(0);
+    let done = |op| Answered { op, lba: Lba(0), failed: false };
     let mut next = || match clone.turn(now) {
         Turn::Submit(arrival) => Some(arrival.op),
         _ => None,
     };
     assert_eq!([next(), next(), next(), next()], [Some(Op::Write); 4]);
     assert_eq!(next(), None, "the queue is full");
-    clone.completed(Op::Write, now);
+    clone.completed(done(Op::Write), now);
     assert!(matches!(clone.turn(now), Turn::Submit(flush) if flush.op == Op::Flush));
-    clone.completed(Op::Write, now);
-    clone.completed(Op::Flush, now);
+    clone.completed(done(Op::Write), now);
+    clone.completed(done(Op::Flush), now);
     assert!(matches!(clone.turn(now), Turn::Submit(flush) if flush.op == Op::Flush), "the second");
-    clone.completed(Op::Flush, now);
+    clone.completed(done(Op::Flush), now);
     let writes = (0..3).map(|_| clone.turn(now)).filter(|turn| matches!(turn, Turn::Submit(_)));
     assert_eq!(writes.count(), 2, "two of four are outstanding");
 }

@@ -73,7 +73,8 @@ fn any_job_keeps_to_the_rules() {
         "[a];rw=randwrite;bs=16k;size=100%;numjobs=4;iodepth=4;max_open_zones=8;number_ios=500",
         "[a];rw=randwrite;bs=48k;size=100%;numjobs=2;iodepth=4;number_ios=500",
         "[a];rw=write;bs=64k;size=24m;[b];stonewall;rw=randread;bs=4k;size=24m;number_ios=900",
-        "[a];rw=write;bs=64k;size=24m;[b];stonewall;rw=randtrim;bs=64k;size=24m;number_ios=9",
+        "[a];rw=randwrite;bs=128k;size=100%;iodepth=4;number_ios=200;[b];rw=randwrite;bs=96k;size=100%;number_ios=300",
+        "[a];rw=write;bs=64k;numjobs=8;offset_increment=4m;size=4m;iodepth=2;max_open_zones=3",
     ];
     let gap = ["host.zones.size=4MiB", "host.queues=4", "host.command_time=1us"];
     let conventional = ["host.zones.conventional=3"];
@@ -92,8 +93,11 @@ fn any_job_keeps_to_the_rules() {
 /// A zone with a short rest keeps its place until it is finished, so clones that share few places wait for it.
 #[test]
 fn clones_that_share_few_open_zones_wait_for_finishes() {
-    let job = "[a];rw=randwrite;bs=48k;size=100%;numjobs=2;iodepth=4;number_ios=500";
-    for most in ["1", "2"] {
+    let jobs = [
+        "[a];rw=randwrite;bs=48k;size=100%;numjobs=2;iodepth=4;number_ios=500",
+        "[a];rw=randwrite;bs=128k;size=100%;iodepth=4;number_ios=200;[b];rw=randwrite;bs=96k;size=100%;number_ios=300",
+    ];
+    for (most, job) in ["1", "2"].into_iter().flat_map(|most| jobs.map(|job| (most, job))) {
         let (active, open) =
             (format!("host.zones.max_active={most}"), format!("host.zones.max_open={most}"));
         let mut device = device(&[&active, &open]);
@@ -181,4 +185,66 @@ fn what_does_not_fit_is_an_error() {
     let plan = parse("[a];rw=write;bs=4k").plan(1 << 20, 1);
     assert!(plan.err().expect("no size").to_string().contains("names no size of zones"));
     assert!(parse("[a];rw=write;bs=4k;zonesize=1m").plan(1 << 20, 1).is_ok());
+}
+
+/// Clones whose ranges do not meet share the places of the device: those that find none wait, and end without an error when
+/// nobody gives one back.
+#[test]
+fn clones_without_a_place_end_without_errors() {
+    let mut device = device(&["host.zones.max_active=4", "host.zones.max_open=4"]);
+    // Half of a zone each, so that no place is given back.
+    let asked =
+        play(&mut device, "[a];rw=write;bs=64k;numjobs=8;offset_increment=2z;size=1z;io_size=512k");
+    let shape = device.zones().expect("zones").rules().shape;
+    let zones: std::collections::BTreeSet<u64> =
+        asked.iter().map(|(_, at, _)| at / shape.size_sectors()).collect();
+    assert_eq!(zones.len(), 4, "{zones:?}");
+}
+
+#[test]
+fn a_clone_opens_no_more_zones_than_the_job_says() {
+    let mut device = device(&["host.zones.max_active=none", "host.zones.max_open=none"]);
+    let job = "[a];rw=randwrite;bs=64k;size=100%;norandommap;number_ios=300;numjobs=2;job_max_open_zones=2";
+    let shape = {
+        play(&mut device, job);
+        device.zones().expect("zones")
+    };
+    let open = shape.all().iter().filter(|zone| zone.state.is_active()).count();
+    assert_eq!(open, 4);
+}
+
+#[test]
+fn sizes_may_be_in_zones() {
+    for sets in [&[][..], &["host.zones.size=4MiB"]] {
+        let asked = |job| play(&mut device(sets), job);
+        let zone = device(sets).zones().expect("zones").rules().shape.size_sectors();
+        let asked_of = |job| asked(job).iter().map(|it| it.1 / zone).collect::<Vec<_>>();
+        let each = |zones: &[u64]| zones.iter().flat_map(|&zone| [zone; 16]).collect::<Vec<_>>();
+        assert_eq!(asked_of("[a];rw=write;bs=64k;offset=1z;size=2z;io_size=2m"), each(&[1, 2]));
+        assert_eq!(
+            asked_of("[a];rw=write;bs=64k;size=5z;io_size=3m;zoneskip=1z"),
+            each(&[0, 2, 4])
+        );
+    }
+    let text = "[a]\nfilename=/dev/x\nrw=write\nsize=2z\n";
+    let problems = JobFile::parse("zones.fio", text, &mut Nothing).expect_err("no zones");
+    assert!(problems.to_string().contains("zonemode=zbd"), "{problems}");
+}
+
+/// As in fio, a trim has the size of a zone, and random ones end when no zone holds data.
+#[test]
+fn trims_reset_whole_zones() {
+    let mut device = device(&["host.zones.size=4MiB"]);
+    let job = "[a];rw=write;bs=64k;size=3z;io_size=3m;[b];stonewall;rw=randtrim;bs=4m;size=100%;number_ios=90;norandommap";
+    let asked = play(&mut device, job);
+    let mut resets: Vec<u64> =
+        asked.iter().filter(|it| it.0 == Op::ZoneReset).map(|it| it.1 / 8192).collect();
+    resets.sort_unstable();
+    assert_eq!(resets, [0, 1, 2]);
+    for size in ["64k", "2m", "8m"] {
+        let plan =
+            parse(&format!("[a];rw=trim;bs={size};size=4z")).plan_on(&DriveFacts::of(&device), 1);
+        let problems = plan.err().unwrap_or_else(|| panic!("{size} is taken"));
+        assert!(problems.to_string().contains("a trim resets a zone"), "{problems}");
+    }
 }

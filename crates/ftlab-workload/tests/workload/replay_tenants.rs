@@ -9,8 +9,8 @@ use ftlab::host::{Host, Op};
 use ftlab::units::{Lba, Nanos, Ratio, SimTime};
 use ftlab_workload::generate::{Generator, Workload};
 use ftlab_workload::replay::{
-    Arrival, Crew, Ended, Group, Issuer, Limits, Options, Pacing, Records, Replay, ReplayError,
-    Report, Source, Turn,
+    Answered, Arrival, Crew, Ended, Group, Issuer, Limits, Options, Pacing, Records, Replay,
+    ReplayError, Report, Source, Turn,
 };
 
 /// The time of a read of a page that was never written.
@@ -240,7 +240,7 @@ impl Issuer for Deep {
         }
     }
 
-    fn completed(&mut self, _op: Op, _now: Nanos) {
+    fn completed(&mut self, _answered: Answered, _now: Nanos) {
         self.room += 1;
         self.outstanding -= 1;
     }

@@ -9,7 +9,7 @@ use super::super::options::{ASYNCHRONOUS, SYNCHRONOUS};
 use super::super::placement::{Select, identifiers};
 use super::super::values::{
     Amount, Bad, NumberBase, amount, bad, count, each, each_text, number, per_cent, range, request,
-    sectors, switch, time,
+    sectors, switch, time, zones,
 };
 use super::Draft;
 
@@ -60,13 +60,10 @@ impl Draft {
             }
             "zonesize" => self.zone[0] = sectors(value, base)?,
             "zonerange" => self.zone[1] = sectors(value, base)?,
-            "zoneskip" => self.zone[2] = sectors(value, base)?,
-            "zonecapacity" => self.zbd.capacity = sectors(value, base)?,
-            "max_open_zones" | "job_max_open_zones" => {
-                let most = narrow(count(value, base, 0, u32::MAX.into())?);
-                let before = self.zbd.max_open;
-                self.zbd.max_open = if before == 0 { most } else { before.min(most.max(1)) };
-            }
+            "zoneskip" => self.zone_skip = place(value, base)?,
+            "zonecapacity" => self.zbd.capacity = given(sectors(value, base)?),
+            "max_open_zones" => self.zbd.max_open = open_zones(value, base)?,
+            "job_max_open_zones" => self.zbd.job_max_open = open_zones(value, base)?,
             "fdp" => self.places = switch(value)?,
             "dataplacement" => {
                 self.places = match value {
@@ -312,7 +309,21 @@ fn engine(value: &str) -> Result<bool, Bad> {
 }
 
 /// Parses the start of something, at a whole sector.
+/// Zero means no limit.
+fn open_zones(value: &str, base: NumberBase) -> Result<Option<u32>, Bad> {
+    let most = narrow(count(value, base, 0, u32::MAX.into())?);
+    Ok(Some(most).filter(|most| *most > 0))
+}
+
+/// Zero means none.
+fn given(sectors: u64) -> Option<u64> {
+    Some(sectors).filter(|sectors| *sectors > 0)
+}
+
 fn place(value: &str, base: NumberBase) -> Result<Amount, Bad> {
+    if let Some(zones) = zones(value)? {
+        return Ok(zones);
+    }
     match value.ends_with('%') {
         true => amount(value, base, 100),
         false => sectors(value, base).map(Amount::Sectors),
@@ -320,7 +331,7 @@ fn place(value: &str, base: NumberBase) -> Result<Amount, Bad> {
 }
 
 fn nonzero(amount: Amount) -> Option<Amount> {
-    (!matches!(amount, Amount::Sectors(0) | Amount::Share(0))).then_some(amount)
+    (!matches!(amount, Amount::Sectors(0) | Amount::Share(0) | Amount::Zones(0))).then_some(amount)
 }
 
 fn narrow(count: u64) -> u32 {

@@ -106,7 +106,8 @@ struct Draft {
     /// Whether writes carry a placement identifier.
     places: bool,
     hints: Hints,
-    zone: [u64; 3],
+    zone: [u64; 2],
+    zone_skip: Amount,
     rate_iops: [Option<u64>; 3],
     think: Option<Nanos>,
     think_blocks: Option<u64>,
@@ -192,7 +193,8 @@ impl Draft {
             zbd: ZbdOptions::default(),
             places: false,
             hints: Hints { identifiers: Vec::new(), select: Select::RoundRobin },
-            zone: [0; 3],
+            zone: [0; 2],
+            zone_skip: Amount::Sectors(0),
             rate_iops: [None; 3],
             think: None,
             think_blocks: None,
@@ -377,10 +379,13 @@ impl Draft {
         });
         job.placement = self.places.then_some(self.hints);
         if self.zoned == ZoneMode::Zbd {
-            job.zbd = Some(ZbdOptions { size: self.zone[0], ..self.zbd });
+            let size = Some(self.zone[0]).filter(|size| *size > 0);
+            job.zbd = Some(ZbdOptions { size, skip: self.zone_skip, ..self.zbd });
+        } else if job.amounts.has_zones() || matches!(self.zone_skip, Amount::Zones(_)) {
+            wrong("zonemode", "a number of zones, and none are kept in mind", "give zonemode=zbd");
         }
         if self.zoned == ZoneMode::Strided {
-            let [size, range, skip] = self.zone;
+            let ([size, range], skip) = (self.zone, self.zone_skip.of(0));
             if size == 0 {
                 wrong("zonesize", "strided zones without a size", "give zonesize");
             }

@@ -96,6 +96,7 @@ impl Zones {
                 self.becomes(zone, ZoneState::Offline);
                 Ok(())
             }
+            ZoneState::Offline => Ok(()),
             _ => Err(ZoneError::InvalidTransition),
         }
     }

@@ -49,7 +49,7 @@ impl Model {
             (Op::ZoneClose, ImplicitlyOpen | ExplicitlyOpen | Closed) => Closed,
             (Op::ZoneFinish, Empty | ImplicitlyOpen | ExplicitlyOpen | Closed | Full) => Full,
             (Op::ZoneReset, Empty | ImplicitlyOpen | ExplicitlyOpen | Closed | Full) => Empty,
-            (Op::ZoneOffline, ReadOnly) => Offline,
+            (Op::ZoneOffline, ReadOnly | Offline) => Offline,
             _ => return Err(ZoneError::InvalidTransition),
         };
         let windows = self.zones.iter().filter(|zone| zone.windowed).count() as u32;
