@@ -139,6 +139,15 @@ pub fn warn(trace: &Trace) {
     trace.facts().warnings.iter().for_each(|warning| say!("warning: {}", with_flags(warning)));
 }
 
+/// The standard error of an estimate; nothing for what is exact.
+fn within(error_ratio: f64) -> String {
+    if error_ratio > 0.0 {
+        format!(" (estimated, ± {})", percent(error_ratio))
+    } else {
+        String::new()
+    }
+}
+
 fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
     let mut line = |name: &str, text: String| writeln!(out, "{name:<19}{text}");
     line("Trace", found.file.clone())?;
@@ -172,8 +181,9 @@ fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
     line("Addresses", format!("{} wide, up to {}", bytes(found.span_bytes), bytes(end)))?;
     let touched = found.touched_pages_4k;
     let size = bytes(touched.saturating_mul(4096));
-    line("Touched", format!("{} pages of 4 KiB, {size}", count(touched)))?;
-    line("Streams", count(found.streams))?;
+    let error = within(found.touched_pages_error_ratio);
+    line("Touched", format!("{} pages of 4 KiB, {size}{error}", count(touched)))?;
+    line("Streams", count(found.streams) + &within(found.streams_error_ratio))?;
     line(
         "Not 4 KiB aligned",
         format!("{} ({})", count(found.unaligned_4k), share(found.unaligned_4k)),

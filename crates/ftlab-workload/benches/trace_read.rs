@@ -2,7 +2,7 @@
 //! generated trace. `cargo bench -p ftlab-workload --bench trace_read [-- REQUESTS] [NAME]`
 //!
 //! Seconds are processor time where the system reports it (Linux), so that other work on the machine
-//! does not count.
+//! does not count. An inspection has two threads, so its seconds are those on the clock.
 
 use std::io::Write;
 use std::path::Path;
@@ -40,7 +40,8 @@ fn main() {
     }
     if wanted("msr") {
         measure("msr with digest", &origin, digest);
-        measure("msr inspected", &origin, |trace| inspect(trace).expect("readable").requests);
+        let inspected = |trace: &mut Trace| inspect(trace).expect("readable").requests;
+        measure_by("msr inspected", &origin, inspected, || None);
     }
 }
 
@@ -81,7 +82,16 @@ fn digest(trace: &mut Trace) -> u64 {
     requests
 }
 
-fn measure(name: &str, path: &Path, mut read: impl FnMut(&mut Trace) -> u64) {
+fn measure(name: &str, path: &Path, read: impl FnMut(&mut Trace) -> u64) {
+    measure_by(name, path, read, processor_seconds);
+}
+
+fn measure_by(
+    name: &str,
+    path: &Path,
+    mut read: impl FnMut(&mut Trace) -> u64,
+    processor_seconds: impl Fn() -> Option<f64>,
+) {
     let (mut seconds, mut requests) = (f64::INFINITY, 0);
     for _ in 0..ROUNDS {
         let (start, on_processor) = (Instant::now(), processor_seconds());

@@ -155,22 +155,61 @@ fn memory_does_not_grow_with_requests() {
              --requests {requests} -o out-{requests}"
         );
         let args: Vec<&str> = line.split_whitespace().collect();
-        let mut child = place.command(&args).spawn().unwrap();
-        let status = format!("/proc/{}/status", child.id());
-        let mut most = 0;
-        while child.try_wait().unwrap().is_none() {
-            let text = std::fs::read_to_string(&status).unwrap_or_default();
-            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-            let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
-            most = most.max(kib.unwrap_or(0u64));
-            std::thread::sleep(std::time::Duration::from_millis(2));
-        }
-        assert!(child.wait().unwrap().success() && most > 0);
-        most
+        peak_kib(place.command(&args).spawn().unwrap())
     };
     let (few, many) = (peak(60_000), peak(600_000));
     assert!(
         many < few + 2048,
         "{few} KiB for 60,000 requests and {many} KiB for ten times as many"
     );
+}
+
+/// Inspecting a trace takes the same memory however long it is, however much it touches and however many streams it has.
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_does_not_grow_with_a_trace() {
+    use std::io::Write as _;
+    let place = Place::new();
+    let peak = |requests: u64| {
+        let args = ["trace", "inspect", "-", "--format", "msr", "--json"];
+        let mut command = place.command(&args);
+        command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let mut lines = std::io::BufWriter::new(child.stdin.take().unwrap());
+        let writer = std::thread::spawn(move || {
+            let mut random = ftlab::engine::Stream::new(1, "a long trace");
+            for number in 0..requests {
+                // Of 4 PiB more and more is used.
+                let (disk, range) = (random.below(1 << 31), (number + 1).saturating_mul(64 << 30));
+                let (at, page) = (number * 1_000, random.below(range.min(4 << 50) / 4096));
+                writeln!(lines, "{at},h,{disk},Write,{},4096,1", page * 4096).unwrap();
+            }
+        });
+        let most = peak_kib(child);
+        writer.join().unwrap();
+        most
+    };
+    let times = if std::env::var_os("FTLAB_LONG").is_some() { 100 } else { 1 };
+    let (few, many) = (peak(200_000 * times), peak(2_000_000 * times));
+    // From 200,000 to 2 million requests the peak rose by 8 MiB, and from 3 to 9 million by 1 MiB.
+    assert!(
+        many < few + 16384 && many < 160 << 10,
+        "{few} KiB for {times} times 200,000 requests and {many} KiB for ten times as many"
+    );
+}
+
+/// The most memory that a process has until it ends, which must be well.
+#[cfg(target_os = "linux")]
+fn peak_kib(mut child: std::process::Child) -> u64 {
+    let status = format!("/proc/{}/status", child.id());
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let text = std::fs::read_to_string(&status).unwrap_or_default();
+        let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok());
+        most = most.max(kib.unwrap_or(0u64));
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    assert!(child.wait().unwrap().success() && most > 0);
+    most
 }

@@ -1,5 +1,7 @@
 //! Describes a trace: what its load is like (`character`), mix, sizes, footprint, rate, order, and the assumptions made to read it.
 
+use std::sync::mpsc::{channel, sync_channel};
+
 use ftlab::host::Op;
 use ftlab::units::SECTOR_BYTES;
 use serde::Serialize;
@@ -10,8 +12,8 @@ use super::character::{Character, CharacterTally};
 use super::digest::Digest;
 use super::error::TraceError;
 use super::input::Compression;
-use super::pages::PageSet;
-use super::reader::{Facts, Trace};
+use super::pages::{PageSet, SECTORS_PER_PAGE};
+use super::reader::{BATCH, Facts, Trace};
 use super::record::Record;
 use super::units::Units;
 
@@ -52,16 +54,22 @@ pub struct Inspection {
     pub min_lba: u64,
     /// One past the highest sector.
     pub max_lba_end: u64,
-    /// Distinct pages of 4 KiB touched, separately for each stream.
+    /// Distinct pages of 4 KiB touched, separately for each stream; an estimate if they are in more than 65536
+    /// places of 16 MiB.
     pub touched_pages_4k: u64,
+    /// The relative standard error of `touched_pages_4k`; zero if it is exact.
+    pub touched_pages_error_ratio: f64,
     /// The time from the first request to the last.
     pub duration_ns: u64,
     /// Requests per second over the whole trace, without the first request; null if the duration is zero.
     pub mean_requests_per_s: Option<f64>,
     /// The most requests within one second of the trace's clock.
     pub max_requests_in_1s: u64,
-    /// Distinct streams (devices, volumes, files).
+    /// Distinct streams (devices, volumes, files); an estimate if their numbers are in more than
+    /// 65536 ranges of 4096.
     pub streams: u64,
+    /// The relative standard error of `streams`; zero if it is exact.
+    pub streams_error_ratio: f64,
     /// Requests that come after a later one in the file.
     pub out_of_order: u64,
     /// Requests that do not start or do not end at a multiple of 4 KiB, without flushes.
@@ -109,16 +117,52 @@ pub fn inspect_with_accesses(trace: &mut Trace) -> Result<Inspection, TraceError
 }
 
 fn inspect_into(mut tally: TraceTally, trace: &mut Trace) -> Result<Inspection, TraceError> {
-    let mut batch = Vec::new();
-    while trace.next_batch(&mut batch)? {
-        tally.digest.update(&batch);
-        for record in &batch {
-            tally.add(record);
-        }
+    let (mut digest, mut batch) = (Digest::new(), Vec::new());
+    trace.next_batch(&mut batch)?;
+    digest.update(&batch);
+    tally.add(&batch);
+    // A short trace is not worth a thread.
+    if batch.len() == BATCH {
+        tally = count_aside(tally, trace, &mut digest)?;
     }
-    Ok(tally.finish(trace.facts()))
+    Ok(tally.finish(&digest, trace.facts()))
 }
 
+/// Reads the rest of a trace while another thread counts what was read.
+fn count_aside(
+    mut tally: TraceTally,
+    trace: &mut Trace,
+    digest: &mut Digest,
+) -> Result<TraceTally, TraceError> {
+    let (to, from) = sync_channel::<Vec<Record>>(AHEAD);
+    let (give_back, counted) = channel();
+    std::thread::scope(|scope| {
+        let counting = scope.spawn(move || {
+            for batch in from {
+                tally.add(&batch);
+                // After an error of the reader nobody wants it back.
+                let _ = give_back.send(batch);
+            }
+            tally
+        });
+        loop {
+            let mut batch = counted.try_recv().unwrap_or_default();
+            if !trace.next_batch(&mut batch)? {
+                break;
+            }
+            digest.update(&batch);
+            if to.send(batch).is_err() {
+                // The thread has panicked, which is what `join` returns.
+                break;
+            }
+        }
+        drop(to);
+        Ok(counting.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    })
+}
+
+/// How many batches the reader is ahead of the counting.
+const AHEAD: usize = 4;
 /// A class for every power of two up to 1 TiB, the largest possible request.
 const CLASSES: usize = 32;
 /// The window for the maximum rate.
@@ -133,7 +177,6 @@ struct OpTally {
 
 #[derive(Default)]
 struct TraceTally {
-    digest: Digest,
     pages: PageSet,
     character: CharacterTally,
     accesses: Option<Accesses>,
@@ -147,19 +190,25 @@ struct TraceTally {
     last_ns: u64,
     second: (u64, u64),
     busiest: u64,
-    streams: std::collections::BTreeSet<u32>,
+    /// The numbers of streams, as pages of one stream.
+    streams: PageSet,
     last_stream: Option<u32>,
     unaligned: u64,
     sizes: [(u64, u64); CLASSES],
 }
 
 impl TraceTally {
-    fn add(&mut self, record: &Record) {
+    fn add(&mut self, records: &[Record]) {
+        records.iter().for_each(|record| self.add_one(record));
+    }
+
+    fn add_one(&mut self, record: &Record) {
         self.character.add(record);
         self.last_ns = record.at.0;
         self.count_second(record.at.0 / SECOND_NS);
         if self.last_stream != Some(record.stream) {
-            self.streams.insert(record.stream);
+            let number = u64::from(record.stream) * SECTORS_PER_PAGE;
+            self.streams.touch(0, number, number + 1);
             self.last_stream = Some(record.stream);
         }
         let class = record.sectors.max(1).next_power_of_two().trailing_zeros() as usize;
@@ -201,7 +250,7 @@ impl TraceTally {
         self.busiest = self.busiest.max(self.second.1);
     }
 
-    fn finish(self, facts: Facts) -> Inspection {
+    fn finish(self, digest: &Digest, facts: Facts) -> Inspection {
         let bytes = |of_op: &OpTally| of_op.sectors.saturating_mul(SECTOR_BYTES);
         let (min_lba, max_lba_end) = self.extent.unwrap_or_default();
         let requests = facts.requests;
@@ -210,7 +259,7 @@ impl TraceTally {
             format: facts.format,
             compression: facts.compression,
             units: facts.units,
-            digest: self.digest.finish(),
+            digest: digest.finish(),
             requests,
             reads: self.reads.requests,
             writes: self.writes.requests,
@@ -224,10 +273,12 @@ impl TraceTally {
             min_lba,
             max_lba_end,
             touched_pages_4k: self.pages.len(),
+            touched_pages_error_ratio: self.pages.error_ratio(),
             duration_ns: self.last_ns,
             mean_requests_per_s: (self.last_ns > 0).then(|| (requests - 1) as f64 / seconds),
             max_requests_in_1s: self.busiest,
-            streams: self.streams.len() as u64,
+            streams: self.streams.len(),
+            streams_error_ratio: self.streams.error_ratio(),
             out_of_order: facts.out_of_order,
             unaligned_4k: self.unaligned,
             sizes: size_classes(&self.sizes),

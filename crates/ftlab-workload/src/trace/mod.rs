@@ -22,6 +22,7 @@ pub mod fuzz;
 mod gate;
 mod input;
 mod inspect;
+mod keys;
 mod natural;
 mod options;
 mod pages;

@@ -1,9 +1,13 @@
-//! The exact set of 4 KiB pages that a trace touches, separately for each stream.
+//! The 4 KiB pages that a trace touches, separately for each stream: counted exactly while they take little memory,
+//! and then by a sample of places.
 //!
 //! A chunk of 16 MiB takes one bit per page, and hardly any memory once it is fully touched, so
-//! neither scattered requests nor large trims need much memory.
+//! neither scattered requests nor large trims need much memory. If more than 65536 chunks are touched, half of
+//! them are forgotten, by a hash of their addresses, and each of the others stands for two; so again and again.
 
-use std::collections::HashMap;
+use std::hash::{Hash, Hasher};
+
+use super::keys::{KeyTable, is_followed, mixed};
 
 /// Sectors in a page of 4 KiB.
 pub(super) const SECTORS_PER_PAGE: u64 = 8;
@@ -14,12 +18,30 @@ const WORDS: usize = 64;
 /// Pages in a chunk.
 const PAGES_PER_CHUNK: u64 = PAGES_PER_WORD * WORDS as u64;
 
+/// The most chunks that are kept, with about 40 MiB.
+const MOST_CHUNKS: usize = 1 << 16;
+
 /// A set of pages.
-#[derive(Default)]
 pub(crate) struct PageSet {
-    // Only looked up, never iterated, so the order of the hash table has no effect.
-    chunks: HashMap<(u32, u64), Chunk>,
-    count: u64,
+    // Iterated only for sums and to be sifted, so the order of the hash table has no effect.
+    chunks: KeyTable<ChunkKey, Chunk>,
+    /// How often half of the chunks were forgotten.
+    halvings: u32,
+    most: usize,
+}
+
+/// Tells chunks apart. The mixed number alone could be the same for two.
+#[derive(PartialEq, Eq)]
+struct ChunkKey {
+    mixed: u64,
+    stream: u32,
+    number: u64,
+}
+
+impl Hash for ChunkKey {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.mixed);
+    }
 }
 
 /// The pages of one chunk.
@@ -28,21 +50,58 @@ enum Chunk {
     Some(Box<[u64; WORDS]>),
 }
 
+impl Default for PageSet {
+    fn default() -> PageSet {
+        PageSet::keeping(MOST_CHUNKS)
+    }
+}
+
 impl PageSet {
+    /// Keeps at most this many chunks.
+    fn keeping(most: usize) -> PageSet {
+        PageSet { chunks: KeyTable::default(), halvings: 0, most }
+    }
+
     /// Adds the pages that the sectors from `lba` to `end` touch.
     pub fn touch(&mut self, stream: u32, lba: u64, end: u64) {
         let (first, last) = (lba / SECTORS_PER_PAGE, end.div_ceil(SECTORS_PER_PAGE));
+        let stream_key = mixed(u64::from(stream));
         for number in first / PAGES_PER_CHUNK..last.div_ceil(PAGES_PER_CHUNK) {
+            let key = ChunkKey { mixed: mixed(number ^ stream_key), stream, number };
+            if !is_followed(key.mixed, self.halvings) {
+                continue;
+            }
             let base = number * PAGES_PER_CHUNK;
             let (from, to) = (first.max(base) - base, (last - base).min(PAGES_PER_CHUNK));
-            let chunk = self.chunks.entry((stream, number)).or_insert_with(Chunk::none);
-            self.count += chunk.touch(from, to);
+            self.chunks.entry(key).or_insert_with(Chunk::none).touch(from, to);
+            if self.chunks.len() > self.most {
+                self.halve();
+            }
         }
     }
 
-    /// Returns the number of pages.
+    #[cold]
+    fn halve(&mut self) {
+        while self.chunks.len() > self.most {
+            self.halvings += 1;
+            self.chunks.retain(|key, _| is_followed(key.mixed, self.halvings));
+        }
+    }
+
+    /// Returns the number of pages, an estimate if chunks were forgotten.
     pub fn len(&self) -> u64 {
-        self.count
+        self.chunks.values().map(Chunk::pages).sum::<u64>() << self.halvings
+    }
+
+    /// Returns the relative standard error of [`PageSet::len`]; zero if it is exact. Of a chunk that stands for w, the
+    /// number of pages has the variance w (w - 1) times its square.
+    pub fn error_ratio(&self) -> f64 {
+        if self.halvings == 0 {
+            return 0.0;
+        }
+        let squares: u64 = self.chunks.values().map(|chunk| chunk.pages() * chunk.pages()).sum();
+        let weight = libm::exp2(f64::from(self.halvings));
+        (squares as f64 * weight * (weight - 1.0)).sqrt() / self.len() as f64
     }
 }
 
@@ -51,25 +110,26 @@ impl Chunk {
         Chunk::Some(Box::new([0; WORDS]))
     }
 
-    /// Adds the pages from `from` to `to`, and returns how many of them are new.
-    fn touch(&mut self, from: u64, to: u64) -> u64 {
-        let Chunk::Some(words) = self else { return 0 };
+    /// Adds the pages from `from` to `to`.
+    fn touch(&mut self, from: u64, to: u64) {
+        let Chunk::Some(words) = self else { return };
         if to - from == PAGES_PER_CHUNK {
-            let known: u64 = words.iter().map(|word| u64::from(word.count_ones())).sum();
             *self = Chunk::All;
-            return PAGES_PER_CHUNK - known;
+            return;
         }
-        let mut fresh = 0;
         for word in from / PAGES_PER_WORD..to.div_ceil(PAGES_PER_WORD) {
             let base = word * PAGES_PER_WORD;
             let start = from.max(base) - base;
             let pages = (to - base).min(PAGES_PER_WORD) - start;
-            let mask = (u64::MAX >> (PAGES_PER_WORD - pages)) << start;
-            let known = &mut words[word as usize];
-            fresh += u64::from((mask & !*known).count_ones());
-            *known |= mask;
+            words[word as usize] |= (u64::MAX >> (PAGES_PER_WORD - pages)) << start;
         }
-        fresh
+    }
+
+    fn pages(&self) -> u64 {
+        match self {
+            Chunk::All => PAGES_PER_CHUNK,
+            Chunk::Some(words) => words.iter().map(|word| u64::from(word.count_ones())).sum(),
+        }
     }
 }
 
@@ -94,5 +154,25 @@ mod tests {
         }
         assert_eq!(pages.len(), plain.len() as u64);
         assert!(pages.chunks.values().any(|chunk| matches!(chunk, Chunk::All)));
+    }
+
+    #[test]
+    fn a_sample_of_chunks_is_as_near_as_it_says() {
+        let mut random = Stream::new(7, "chunks");
+        let (mut exact, mut sampled) = (PageSet::default(), PageSet::keeping(512));
+        for _ in 0..60_000 {
+            // Some places are touched far more often than others.
+            let range = 1 << 22 << random.below(8);
+            let (stream, lba) = (random.below(2) as u32, random.below(range));
+            let end = lba + 1 + random.below(600);
+            exact.touch(stream, lba, end);
+            sampled.touch(stream, lba, end);
+            assert!(sampled.chunks.len() <= 512);
+        }
+        assert!(exact.error_ratio() == 0.0 && sampled.halvings >= 4);
+        let (error, apart) = (sampled.error_ratio(), sampled.len().abs_diff(exact.len()));
+        // A few chunks have most of the pages, so the error is larger than one over the root of 512.
+        assert!(0.04 < error && error < 0.2, "{error}");
+        assert!((apart as f64) < 3.0 * error * exact.len() as f64, "{apart} {error}");
     }
 }

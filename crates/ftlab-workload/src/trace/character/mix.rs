@@ -56,10 +56,12 @@ impl Default for MixOverTime {
 
 impl MixOverTime {
     pub(super) fn add(&mut self, record: &Record) {
-        while record.at.0 / self.interval_ns >= MOST_INTERVALS {
+        let mut interval = record.at.0 / self.interval_ns;
+        while interval >= MOST_INTERVALS {
             self.double();
+            interval = record.at.0 / self.interval_ns;
         }
-        let place = (record.at.0 / self.interval_ns) as usize;
+        let place = interval as usize;
         if place >= self.intervals.len() {
             self.intervals.resize(place + 1, MixInterval::default());
         }

@@ -1,7 +1,7 @@
 //! What a load is like: mix over time, sizes, sequentiality, arrivals, working set, reuse, skew and
 //! streams, in one pass over its requests.
 //!
-//! Each measure is a file. Their memory has a bound, about 5 MiB, however long the trace is and however
+//! Each measure is a file. Their memory has a bound, however long the trace is and however
 //! much it touches: times and sizes are in bins, and pages are sampled by address (`sample`) once
 //! there are more than 32768.
 
@@ -40,6 +40,7 @@ use self::sample::{MOST_PAGES, PageSample};
 use self::sequence::SequenceTally;
 use self::streams::StreamTally;
 use self::working_set::HourTally;
+use super::keys::mixed;
 use super::pages::SECTORS_PER_PAGE;
 use super::record::Record;
 
@@ -136,7 +137,7 @@ impl CharacterTally {
         let clock = is_write.then_some((self.written_sectors, at));
         let first = record.lba.0 / SECTORS_PER_PAGE;
         let last = record.end().div_ceil(SECTORS_PER_PAGE).min(first + MOST_PAGES_OF_REQUEST);
-        let stream_key = sample::mixed(u64::from(record.stream));
+        let stream_key = mixed(u64::from(record.stream));
         self.reuse.accesses += last.saturating_sub(first);
         for page in first..last {
             self.sample.touch(sample::key_of(stream_key, page), |mut touch| {

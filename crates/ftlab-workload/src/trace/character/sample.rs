@@ -11,10 +11,8 @@
 //! misses of caches and the shares of the hottest pages allow for that; lifetimes and the exponent
 //! of skew do not.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
 use super::order::UseOrder;
+use crate::trace::keys::{KeyTable, is_followed, mixed};
 
 /// The most pages that are followed: 128 MiB of 4 KiB pages are exact. About 4 MiB of memory.
 pub(super) const MOST_PAGES: usize = 1 << 15;
@@ -43,29 +41,11 @@ pub(super) struct Touch<'a> {
     pub weight: f64,
 }
 
-/// Keys are hashes already.
-#[derive(Clone, Copy, Debug, Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-}
-
 /// Follows pages.
 #[derive(Clone, Debug)]
 pub(super) struct PageSample {
     // Iterated only to be sorted or to be sifted, so the order of the hash table has no effect.
-    pages: HashMap<u64, FollowedPage, BuildHasherDefault<KeyHasher>>,
+    pages: KeyTable<u64, FollowedPage>,
     order: UseOrder,
     /// How often the threshold has been halved.
     halvings: u32,
@@ -76,7 +56,7 @@ impl PageSample {
     /// Follows at most this many pages, a multiple of 64.
     pub fn new(most: usize) -> PageSample {
         let order = UseOrder::new(most * PLACES);
-        PageSample { pages: HashMap::default(), order, halvings: 0, most }
+        PageSample { pages: KeyTable::default(), order, halvings: 0, most }
     }
 
     /// Returns how many pages a followed one stands for.
@@ -89,16 +69,10 @@ impl PageSample {
         self.pages.values()
     }
 
-    /// Whether a page with this key is followed. Other bits of it choose its place in the table.
-    #[inline]
-    fn follows(&self, key: u64) -> bool {
-        key.rotate_left(24) <= u64::MAX >> self.halvings
-    }
-
     /// Notes a use of the page with this key, if it is followed.
     #[inline]
     pub fn touch(&mut self, key: u64, with: impl FnOnce(Touch<'_>)) {
-        if self.follows(key) {
+        if is_followed(key, self.halvings) {
             self.touch_followed(key, with);
         }
     }
@@ -117,7 +91,7 @@ impl PageSample {
         }
         if self.pages.len() == self.most {
             self.halve();
-            if !self.follows(key) {
+            if !is_followed(key, self.halvings) {
                 return;
             }
         }
@@ -131,8 +105,7 @@ impl PageSample {
     fn halve(&mut self) {
         while self.pages.len() == self.most {
             self.halvings += 1;
-            let most = u64::MAX >> self.halvings;
-            self.pages.retain(|key, _| key.rotate_left(24) <= most);
+            self.pages.retain(|key, _| is_followed(*key, self.halvings));
         }
         self.close_gaps();
     }
@@ -150,12 +123,4 @@ impl PageSample {
 #[inline]
 pub(super) fn key_of(stream_key: u64, page: u64) -> u64 {
     mixed(page ^ stream_key)
-}
-
-/// Mixes all bits, and can be undone (the finaliser of SplitMix64).
-#[inline]
-pub(super) fn mixed(key: u64) -> u64 {
-    let key = (key ^ key >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let key = (key ^ key >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    key ^ key >> 31
 }

@@ -35,6 +35,8 @@ pub(super) struct SequenceTally {
     next: SequenceCount,
     near: SequenceCount,
     recent: [Option<(u32, u64)>; WINDOW],
+    /// The ends alone, which are compared first, because they seldom match.
+    ends: [u64; WINDOW],
     place: usize,
     runs: Weights,
 }
@@ -72,10 +74,11 @@ impl SequenceTally {
             run.requests = 0;
         }
         *run = StreamRun { end: record.end(), requests: run.requests + 1 };
-        if self.recent.contains(&Some((record.stream, start))) {
+        if self.ends.contains(&start) && self.recent.contains(&Some((record.stream, start))) {
             self.near.add(record);
         }
         self.recent[self.place] = Some((record.stream, record.end()));
+        self.ends[self.place] = record.end();
         self.place = (self.place + 1) % WINDOW;
     }
 
