@@ -36,9 +36,10 @@ pub fn print(found: &Character, out: &mut dyn Write) -> io::Result<()> {
     let idle = arrivals.idle.iter().filter(|of| of.gaps > 0).filter_map(|of| {
         let length = span(of.at_least_ns);
         Some(format!(
-            "{} of the time in {} gaps of {length}",
+            "{} of the time in {} {} of {length}",
             percent(of.time_ratio?),
-            count(of.gaps)
+            count(of.gaps),
+            if of.gaps == 1 { "gap" } else { "gaps" }
         ))
     });
     let idle: Vec<String> = idle.collect();

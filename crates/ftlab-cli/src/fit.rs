@@ -1,24 +1,26 @@
-//! `ftlab trace fit`: fits a workload to a trace, and plays both on a device, which says how good the fit is.
+//! `ftlab trace fit`: fits a workload to a trace, and says how good it is: what both loads are like, and what a device does under
+//! them.
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use ftlab::config::Config;
-use ftlab_lab::compare::{self, Finished, Series};
+use ftlab_lab::compare::{self, Comparison, Finished, Series};
 use ftlab_lab::experiment::{Experiment, LoadSource};
 use ftlab_lab::load;
 use ftlab_lab::result::{self, FileKind};
 use ftlab_lab::seeds;
-use ftlab_workload::generate::{Fit, Workload};
-use ftlab_workload::trace::{Digest, Trace};
+use ftlab_workload::generate::{Fit, Generator, Workload};
+use ftlab_workload::replay::{Arrival, Next};
+use ftlab_workload::trace::{Character, CharacterTally, Digest, Record, Trace, compare_characters};
 
 use crate::args::{FitArgs, FitDeviceArgs};
 use crate::failure::Failure;
 use crate::human::count;
 use crate::progress::Bars;
 use crate::traces::{refuse_special, warn};
-use crate::{device, interrupt};
+use crate::{character, device, interrupt};
 
 /// The confidence level of intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -31,17 +33,49 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let source = LoadSource::Trace { file: input.clone(), reading: reading.options() };
     let config = device_of(played, &source)?;
     let mut trace = load::open(input, reading.options())?;
-    let (text, requests) = fit(&mut trace, input, name.as_deref())?;
+    let Fitted { text, requests, character } = fit(&mut trace, input, name.as_deref())?;
     result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
     let shown = output.display();
     say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
+    let workload = Workload::parse(&shown.to_string(), &text, &mut |_: &str| Ok(String::new()));
+    let workload = workload.map_err(|_| Failure::usage(format!("{shown} is not read again")))?;
+    let characters = compare_characters(&character, &character_of(&workload, played.seed)?);
+    if !played.json {
+        character::print_comparison(&characters, [input, &shown.to_string()], out)?;
+    }
     let Some(config) = config else {
         say!("Play it with ftlab run --device DEVICE --workload {shown}");
         return Ok(());
     };
-    let workload = Workload::parse(&shown.to_string(), &text, &mut |_: &str| Ok(String::new()));
-    let workload = workload.map_err(|_| Failure::usage(format!("{shown} is not read again")))?;
-    compare_on(&config, [source, LoadSource::Workload(Arc::new(workload))], played, out)
+    let comparison =
+        compare_on(&config, [source, LoadSource::Workload(Arc::new(workload))], played)?;
+    match played.json {
+        true => {
+            let mut document = serde_json::to_value(&comparison).map_err(Failure::usage)?;
+            document["character"] = serde_json::to_value(&characters).map_err(Failure::usage)?;
+            out.write_all(result::to_json(&document)?.as_bytes())?;
+        }
+        false => crate::compare::table::print(&comparison, out)?,
+    }
+    Ok(out.flush()?)
+}
+
+/// The space in which the requests of a fitted workload are laid out, in sectors: more than any names.
+const SPACE: u64 = 1 << 50;
+
+/// Returns what the requests of a workload are like.
+fn character_of(workload: &Workload, seed: u64) -> Result<Character, Failure> {
+    let mut generator = Generator::new(workload, SPACE, seed).map_err(Failure::usage)?;
+    let mut tally = CharacterTally::default();
+    loop {
+        match generator.next_item() {
+            Next::Request(Arrival { at, op, lba, sectors, stream, fua }) => {
+                tally.add(&Record { at, op, lba, sectors, stream, fua });
+            }
+            Next::Phase(_) => {}
+            Next::End => return Ok(tally.report()),
+        }
+    }
 }
 
 /// Returns the device that both are played on, if one is named.
@@ -57,13 +91,12 @@ fn device_of(played: &FitDeviceArgs, source: &LoadSource) -> Result<Option<Confi
     Ok(Some(config))
 }
 
-/// Plays the trace and the workload on a device, and shows what it does side by side.
+/// Plays the trace and the workload on a device, and returns what it does side by side.
 fn compare_on(
     config: &Config,
     loads: [LoadSource; 2],
     played: &FitDeviceArgs,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+) -> Result<Comparison, Failure> {
     let lab = interrupt::lab(Some(1));
     let seeds = seeds::from(played.seed, played.seeds)?;
     interrupt::listen()?;
@@ -84,20 +117,27 @@ fn compare_on(
         }
         series.push(Series { name: name.to_owned(), settings: Vec::new(), results });
     }
-    let comparison = compare::comparison(&series, CONFIDENCE, Vec::new());
-    match played.json {
-        true => out.write_all(result::to_json(&comparison)?.as_bytes())?,
-        false => crate::compare::table::print(&comparison, out)?,
-    }
-    Ok(out.flush()?)
+    Ok(compare::comparison(&series, CONFIDENCE, Vec::new()))
 }
 
-/// Returns the text of the workload fitted to a trace, and the number of requests.
-fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u64), Failure> {
+/// A workload fitted to a trace.
+struct Fitted {
+    text: String,
+    /// The requests of the trace, and what they are like.
+    requests: u64,
+    character: Character,
+}
+
+/// Fits a workload to a trace.
+fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<Fitted, Failure> {
     let (mut fit, mut digest, mut batch) = (Fit::default(), Digest::new(), Vec::new());
+    let mut tally = CharacterTally::default();
     let mut requests = 0;
     while trace.next_batch(&mut batch).map_err(Failure::usage)? {
-        batch.iter().for_each(|record| fit.add(record));
+        batch.iter().for_each(|record| {
+            fit.add(record);
+            tally.add(record);
+        });
         digest.update(&batch);
         requests += batch.len() as u64;
         batch.clear();
@@ -108,7 +148,7 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<(String, u6
     let source = format!("Synthetic: fitted by ftlab to the trace {short} (BLAKE3 {digest})");
     warn(trace);
     fit.workload(&name, &source)
-        .map(|text| (text, requests))
+        .map(|text| Fitted { text, requests, character: tally.report() })
         .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))
 }
 

@@ -50,6 +50,10 @@ fn a_load_without_memory_is_fitted_closely() {
         let off = (workload / trace - 1.0).abs();
         assert!(off <= at_most, "{id}: {trace} and {workload}");
     }
+    let figures = found["character"]["figures"].as_array().expect("a list");
+    let alike =
+        figures.iter().filter(|of| of["ratio"].as_f64().is_some_and(|it| (0.9..1.1).contains(&it)));
+    assert!(alike.count() * 2 > figures.len(), "{figures:#?}");
     let names: Vec<&Value> =
         found["variants"].as_array().expect("a list").iter().map(|one| &one["name"]).collect();
     assert_eq!(names, ["trace", "fitted"]);
