@@ -314,10 +314,9 @@ impl LogFileSystemRun {
         }
         let changed: Vec<_> = std::mem::take(&mut self.changed).into_iter().collect();
         self.write_all(&changed);
+        let LogShape { segment_table, node_table, .. } = self.disk;
         let at = COPIES * PACK_BLOCKS;
-        let tables = [(at, self.disk.segment_table), {
-            (at + COPIES * self.disk.segment_table, self.disk.node_table)
-        }];
+        let tables = [(at, segment_table), (at + COPIES * segment_table, node_table)];
         for (table, (start, blocks)) in self.tables.iter_mut().zip(tables) {
             for block in std::mem::take(&mut table.changed) {
                 let second = &mut table.second_is_next[block as usize];
