@@ -161,6 +161,7 @@ fn columns_of(given: &Bound<'_, PyAny>, numbers: HeldNumbers) -> PyResult<Vec<(S
                     "requests have two columns {name}\n  remedy: leave one out"
                 )));
             }
+            let values = sound(&name, values)?;
             columns.push((name, values));
         }
         return Ok(columns);
@@ -175,10 +176,19 @@ fn columns_of(given: &Bound<'_, PyAny>, numbers: HeldNumbers) -> PyResult<Vec<(S
     for item in items.try_iter()? {
         let (name, values): (Bound<'_, PyAny>, Bound<'_, PyAny>) = item?.extract()?;
         let name = name.str()?.to_string();
-        let values = array_of(&name, &values, numbers)?;
+        let values = sound(&name, array_of(&name, &values, numbers)?)?;
         columns.push((name, values));
     }
     Ok(columns)
+}
+
+/// Texts of other libraries need not be UTF-8, which arrays take for granted.
+fn sound(name: &str, values: ArrayRef) -> PyResult<ArrayRef> {
+    let checked = values.to_data().validate_full();
+    checked.map_err(|error| {
+        usage(format!("column {name} can't be read: {error}\n  remedy: write its texts as UTF-8"))
+    })?;
+    Ok(values)
 }
 
 /// Whether something can be taken by Arrow's interface. pandas has it, but needs pyarrow for it.

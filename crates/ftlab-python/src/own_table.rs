@@ -71,7 +71,7 @@ fn text(columns: &[(String, ArrayRef)], plan: &ColumnPlan, most: usize) -> PyRes
     };
     let fields: Vec<Option<Fields>> =
         columns.iter().enumerate().map(of).collect::<PyResult<_>>()?;
-    let rows = columns.first().map_or(0, |(_, values)| values.len()).min(most);
+    let rows = columns.iter().map(|(_, values)| values.len()).min().unwrap_or(0).min(most);
     let mut text = String::new();
     if has_names {
         for (number, (name, _)) in columns.iter().enumerate() {
