@@ -7,9 +7,9 @@ use ftlab_workload::trace::{self, Location, Options};
 /// The uncompressed size.
 const UNPACKED: usize = 64 << 20;
 /// The same, of a trace that is read to its end.
-const LINES: usize = UNPACKED / 2;
+const LINES: usize = UNPACKED / 4;
 /// The most that reading may allocate, with the tables of what is counted.
-const MOST_HELD: u64 = 16 << 20;
+const MOST_HELD: u64 = 12 << 20;
 
 fn packed(content: &[u8]) -> [(&'static str, Vec<u8>); 4] {
     let level = flate2::Compression::fast();

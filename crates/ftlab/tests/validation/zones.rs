@@ -428,6 +428,7 @@ fn zones_go_out_of_service_one_by_one() {
     let offline_now = [Op::Read, Op::Write, Op::Append].map(|op| of_gone(op, PAGE));
     let invalid = [Op::ZoneReset, Op::ZoneOpen, Op::ZoneClose, Op::ZoneFinish];
     let invalid = invalid.map(|op| of_gone(op, sectors as u32));
+    let again = of_gone(Op::ZoneOffline, sectors as u32);
     for request in offline_now {
         let outcome = carry_out(&mut device, request).outcome;
         assert_eq!(outcome, Outcome::Zone(ZoneError::Offline), "{request:?}");
@@ -436,7 +437,6 @@ fn zones_go_out_of_service_one_by_one() {
         let outcome = carry_out(&mut device, request).outcome;
         assert_eq!(outcome, Outcome::Zone(ZoneError::InvalidTransition), "{request:?}");
     }
-    let again = of_gone(Op::ZoneOffline, sectors as u32);
     assert_eq!(carry_out(&mut device, again).outcome, Outcome::Done, "it is offline already");
     // To the last one, with no place for open or active zones taken by those that are gone.
     wear_out(&mut device, &mut stream, 70);
