@@ -18,6 +18,7 @@ mod further;
 mod handles;
 mod hazards;
 mod hints;
+mod host_setup;
 mod idle;
 mod image;
 mod indexed;
@@ -32,12 +33,13 @@ mod untimed;
 mod verify;
 mod write;
 
-pub use assemble::{DeviceSetup, HostSetup, assemble, assemble_with, drain_pages};
+pub use assemble::{DeviceSetup, assemble, assemble_with, drain_pages};
 pub use contents::{Contents, Movement, Place};
 pub use end::EndOfLife;
 #[cfg(feature = "external-policies")]
 pub use external::Misfit;
 pub use handles::{HandleStatus, PlacementLife, UnknownHandle};
+pub use host_setup::HostSetup;
 pub use image::LeftInDram;
 pub use power::{Recovered, Remains, power_up};
 pub use tables::Tables;
