@@ -87,7 +87,7 @@ pub fn differences(image: &Config, device: &Config) -> Vec<Difference> {
             let (open, active) = (limit(options.max_open), limit(options.max_active));
             let window = options.window.map_or("no".to_owned(), |window| window.to_string());
             format!(
-                "{count} zones of {pages} pages, {size} sectors apart, {conventional} of them conventional, {open} open and {active} active, with {window} random write area"
+                "{count} zones of {pages} pages, {size} bytes apart, {conventional} of them conventional, {open} open and {active} active, with {window} random write area"
             )
         }
         None => "none".to_owned(),
