@@ -11,10 +11,9 @@ use ftlab::saved::Refusal;
 
 use crate::failure::Failure;
 use crate::image::OpenedImage;
+use crate::packing;
 use crate::saved;
 
-/// The zstd level. What is worth compressing is as regular as the fill that wrote it.
-const LEVEL: i32 = 1;
 /// Bytes of a length in the index.
 const LENGTH: usize = size_of::<u32>();
 
@@ -55,7 +54,7 @@ impl PackedChunks {
 
 impl ChunkSink for PackedChunks {
     fn put(&mut self, bytes: &[u8]) {
-        let packed = zstd::bulk::compress(bytes, LEVEL).expect("memory can be written");
+        let packed = packing::pack_chunk(bytes).expect("memory can be written");
         if let Origin::Memory(memory) = &mut self.bytes {
             memory.extend_from_slice(&packed);
             self.places.push(memory.len() as u64);
@@ -66,7 +65,7 @@ impl ChunkSink for PackedChunks {
 impl ChunkSource for PackedChunks {
     fn chunk(&self, position: usize, most: usize) -> Result<Vec<u8>, Damage> {
         let packed = self.packed(position)?;
-        zstd::bulk::decompress(&packed, most)
+        packing::unpack_chunk(&packed, most)
             .map_err(|error| Damage(format!("chunk {position} can't be decompressed ({error})")))
     }
 
@@ -103,6 +102,12 @@ fn read_at(file: &File, mut bytes: &mut [u8], mut at: u64) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// Elsewhere there are no files.
+#[cfg(not(any(unix, windows)))]
+fn read_at(_: &File, _: &mut [u8], _: u64) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
 }
 
 /// Writes the index of these chunks, the length of each, and then the chunks.

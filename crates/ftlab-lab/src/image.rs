@@ -26,13 +26,9 @@ use serde_json::Value;
 use crate::chunks;
 use crate::failure::Failure;
 use crate::human;
+use crate::packing;
 use crate::result::StepDocument;
 use crate::text_file;
-
-/// The zstd level: compresses well and hardly slows down writing.
-const LEVEL: i32 = 3;
-/// Appends a checksum to the compressed data, to detect damage there too.
-const CHECKSUM: bool = true;
 
 /// Images whose chunks unpack to more than this are not checked as a whole when they are read.
 const CHECKED_AT_ONCE: u64 = 64 << 20;
@@ -237,7 +233,7 @@ fn unpack_sections(from: impl Read, length: u64) -> Result<Image, Unread> {
     let damaged = |error: io::Error| {
         Unread::Refused(Damage::new(format!("it can't be decompressed ({error})")).into())
     };
-    let mut from = zstd::Decoder::new(from).map_err(Unread::Io)?;
+    let mut from = packing::sections(from).map_err(Unread::Io)?;
     let mut sections = Vec::new();
     from.by_ref().take(file::LONGEST_TEXTS).read_to_end(&mut sections).map_err(damaged)?;
     // Stop where the data exceeds what the device can have.
@@ -290,10 +286,7 @@ pub fn refuse_to_overwrite(path: &Path, force: bool) -> Result<(), Failure> {
 /// Writes an image in the format of image files.
 pub fn pack(mut to: impl Write, image: &Image) -> io::Result<()> {
     to.write_all(&file::preamble())?;
-    let mut encoder = zstd::Encoder::new(Vec::new(), LEVEL)?;
-    encoder.include_checksum(CHECKSUM)?;
-    encoder.write_all(&image.encode())?;
-    let sections = encoder.finish()?;
+    let sections = packing::pack_sections(&image.encode())?;
     to.write_all(&(sections.len() as u64).to_le_bytes())?;
     to.write_all(&sections)?;
     let Some(chunks) = &image.snapshot.chunks else { return Ok(()) };

@@ -41,6 +41,7 @@ mod lab;
 pub mod load;
 pub mod memory;
 pub mod outside;
+mod packing;
 mod page;
 pub mod pool;
 pub mod power_cuts;

@@ -73,7 +73,7 @@ fn a_guessed_device_runs() {
     let checked = place.run("config check mine.toml");
     assert_eq!(checked.code, 0, "{}", checked.out);
     let run =
-        place.run("run --device mine.toml --workload randread-4k --requests 2000 --no-output -q");
+        place.run("run --device mine.toml --workload randwrite-4k --requests 2000 --no-output -q");
     assert_eq!(run.code, 0, "{}", run.err);
     fails(&place, &line, &["already exists", "--force"]);
     assert_eq!(place.run(&format!("{line} --force")).code, 0);

@@ -109,7 +109,7 @@ fn an_image_in_which_a_bit_is_turned_is_refused() {
     let whole = packed(&small());
     // Inside the compressed data, each section has its own checksum.
     let pack = |sections: &[u8]| {
-        let packed = zstd::encode_all(sections, LEVEL).unwrap();
+        let packed = zstd::encode_all(sections, packing::OF_SECTIONS).unwrap();
         [&whole[..PREAMBLE], &(packed.len() as u64).to_le_bytes(), &packed].concat()
     };
     let sections = small().encode();

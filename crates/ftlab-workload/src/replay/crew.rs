@@ -11,11 +11,12 @@ use std::ops::ControlFlow;
 use ftlab::host::{Completion, Host, Op, Outcome, Request};
 use ftlab::units::{Lba, Nanos, SimTime};
 
-use super::engine::{STEPS_PER_POLL, later};
+use super::engine::later;
 use super::held::Held;
 use super::in_device::{ReplayCounts, Slot, Tags, advance};
 use super::mapping::{Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
+use super::pause::{Going, Pacer, Watch, finished};
 use super::source::{Arrival, PhaseStart};
 
 /// What an issuer does in its turn.
@@ -86,6 +87,18 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
         groups: Vec<Group>,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Report, ReplayError> {
+        finished(self.play(groups, &mut |progress, _, _| match watch(progress) {
+            ControlFlow::Continue(()) => Going::On,
+            ControlFlow::Break(()) => Going::Stop,
+        }))
+    }
+
+    /// As [`run`](Self::run), but `watch` sees more, and can also pause the replay.
+    pub async fn play(
+        self,
+        groups: Vec<Group>,
+        watch: Watch<'_, H, K>,
+    ) -> Result<Report, ReplayError> {
         let Crew { host, sink, limits } = self;
         let started = host.now();
         let mapper = Mapper::new(Mapping::AsIs, host.capacity_sectors())?;
@@ -93,7 +106,6 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
         let mut shift = Shift {
             host,
             sink,
-            watch,
             mapper,
             limit: limits.requests,
             end,
@@ -106,12 +118,12 @@ impl<H: Host, K: Sink<H>> Crew<'_, H, K> {
             phase: PhaseStart::timed(0, false),
             stopped: None,
             standstill: None,
-            steps: 0,
+            pacer: Pacer::new(watch),
             counts: ReplayCounts::default(),
         };
         for group in groups {
             if shift.stopped.is_none() {
-                shift.group(group)?;
+                shift.group(group).await?;
             }
         }
         let Shift { stopped, counts, phases, host, held, .. } = shift;
@@ -146,7 +158,6 @@ struct Member {
 struct Shift<'a, H, K> {
     host: &'a mut H,
     sink: &'a mut K,
-    watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     mapper: Mapper,
     limit: Option<u64>,
     end: SimTime,
@@ -162,7 +173,7 @@ struct Shift<'a, H, K> {
     stopped: Option<Ended>,
     /// The device no longer responds.
     standstill: Option<ReplayError>,
-    steps: u32,
+    pacer: Pacer<'a, H, K>,
     counts: ReplayCounts,
 }
 
@@ -219,7 +230,7 @@ impl Roster {
 }
 
 impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
-    fn group(&mut self, group: Group) -> Result<(), ReplayError> {
+    async fn group(&mut self, group: Group) -> Result<(), ReplayError> {
         let Group { measure, ramp, issuers } = group;
         let started = self.host.now();
         let mut ramp_end = (measure && ramp > Nanos::ZERO).then(|| later(started, ramp));
@@ -244,7 +255,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
             let next = roster.next_wake().map_or(SimTime::FOREVER, |at| later(started, at));
             let open = if self.stopped.is_none() { self.end } else { SimTime::FOREVER };
             let limit = ramp_end.map_or(next, |end| next.min(end)).min(open);
-            if !self.step(limit) {
+            if !self.step(limit).await {
                 break;
             }
             self.take_done(&mut roster, started);
@@ -359,28 +370,37 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
     }
 
     /// As in the other loop: returns `false` if it should stop or if there is nothing to wait for.
-    fn step(&mut self, limit: SimTime) -> bool {
-        self.steps += 1;
-        if self.steps >= STEPS_PER_POLL {
-            self.steps = 0;
-            let progress = Progress {
-                submitted: self.counts.submitted,
-                completed: self.counts.completed,
-                total: None,
-                sectors: self.counts.sectors,
-                now: self.host.now(),
-                phase: self.phase.index,
-            };
-            if (self.watch)(&progress).is_break() {
-                self.stopped = Some(Ended::Stopped);
-                return false;
+    async fn step(&mut self, limit: SimTime) -> bool {
+        loop {
+            if self.pacer.is_due(self.host.now()) {
+                let progress = self.progress();
+                if !self.pacer.ask(progress, self.host, self.sink).await {
+                    self.stopped = Some(Ended::Stopped);
+                    return false;
+                }
             }
+            let outstanding = self.outstanding();
+            let until = limit.min(self.pacer.until);
+            let went = advance(self.host, until, outstanding, &mut self.done);
+            if until < limit && self.done.is_empty() && self.host.now() >= until && went.is_ok() {
+                continue;
+            }
+            return went.unwrap_or_else(|error| {
+                (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
+                false
+            });
         }
-        let outstanding = self.outstanding();
-        advance(self.host, limit, outstanding, &mut self.done).unwrap_or_else(|error| {
-            (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
-            false
-        })
+    }
+
+    fn progress(&self) -> Progress {
+        Progress {
+            submitted: self.counts.submitted,
+            completed: self.counts.completed,
+            total: None,
+            sectors: self.counts.sectors,
+            now: self.host.now(),
+            phase: self.phase.index,
+        }
     }
 
     fn take_done(&mut self, roster: &mut Roster, started: SimTime) {

@@ -14,12 +14,10 @@ use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
+use super::pause::{Going, Pacer, Watch, finished};
 use super::sharing::Sharing;
 use super::source::{Pace, PhaseStart, Source};
 use super::window::Window;
-
-/// The number of device steps between two checks whether to continue.
-pub(super) const STEPS_PER_POLL: u32 = 4096;
 
 /// Replays a source on a device.
 pub struct Replay<'a, H, S, K> {
@@ -40,6 +38,14 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
         self,
         watch: &mut dyn FnMut(&Progress) -> ControlFlow<()>,
     ) -> Result<Report, ReplayError> {
+        finished(self.play(&mut |progress, _, _| match watch(progress) {
+            ControlFlow::Continue(()) => Going::On,
+            ControlFlow::Break(()) => Going::Stop,
+        }))
+    }
+
+    /// As [`run`](Self::run), but `watch` sees more, and can also pause the replay.
+    pub async fn play(self, watch: Watch<'_, H, K>) -> Result<Report, ReplayError> {
         let Replay { host, source, sink, options } = self;
         check(&options)?;
         let mapper = Mapper::new(options.mapping, host.capacity_sectors())?;
@@ -49,7 +55,6 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             ahead: Ahead::new(source, mapper),
             host,
             sink,
-            watch,
             options,
             tags: Tags::default(),
             held: Held::default(),
@@ -59,11 +64,11 @@ impl<H: Host, S: Source, K: Sink<H>> Replay<'_, H, S, K> {
             end,
             stopped: None,
             standstill: None,
-            steps: 0,
+            pacer: Pacer::new(watch),
             counts: ReplayCounts::default(),
             sharing: options.count_sharing.then(Sharing::default),
         };
-        let phases = engine.play()?;
+        let phases = engine.play().await?;
         Ok(engine.report(started, phases))
     }
 }
@@ -92,7 +97,6 @@ pub(super) struct Engine<'a, H, S, K> {
     pub ahead: Ahead<'a, S>,
     pub host: &'a mut H,
     sink: &'a mut K,
-    watch: &'a mut dyn FnMut(&Progress) -> ControlFlow<()>,
     pub options: Options,
     pub tags: Tags,
     /// Requests that wait for a place in a submission queue.
@@ -108,14 +112,14 @@ pub(super) struct Engine<'a, H, S, K> {
     pub stopped: Option<Ended>,
     /// The device no longer responds.
     standstill: Option<ReplayError>,
-    steps: u32,
+    pacer: Pacer<'a, H, K>,
     pub counts: ReplayCounts,
     /// Which pages of the source share pages of the device, if they are counted.
     sharing: Option<Sharing>,
 }
 
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
-    fn play(&mut self) -> Result<Vec<PhaseReport>, ReplayError> {
+    async fn play(&mut self) -> Result<Vec<PhaseReport>, ReplayError> {
         let mut phases = Vec::new();
         // A source either starts with a phase or consists of a single implicit one.
         let mut next = self.ahead.next_phase(self.host)?;
@@ -125,7 +129,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         }
         while let Some(phase) = next {
             self.phase = phase;
-            phases.push(self.play_phase()?);
+            phases.push(self.play_phase().await?);
             if let Some(error) = self.standstill.take() {
                 return Err(error);
             }
@@ -139,7 +143,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
 
     /// Plays a phase. Between phases only requests are waited for; background work of the device continues, as
     /// in a drive that never stops. Waiting for it would give the device free blocks to spend afterwards.
-    fn play_phase(&mut self) -> Result<PhaseReport, ReplayError> {
+    async fn play_phase(&mut self) -> Result<PhaseReport, ReplayError> {
         let phase = self.phase;
         let (requests, sectors) = (self.counts.submitted, self.counts.sectors);
         let started = self.host.now();
@@ -148,18 +152,18 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
         let phase_end = later(started, time);
         match (self.options.pacing, phase.pace) {
             (Pacing::Dependencies { .. }, Pace::Together) => return Err(ReplayError::Tenants),
-            (_, Pace::Together) => self.together()?,
+            (_, Pace::Together) => self.together().await?,
             (Pacing::Closed { depth, think_time }, _)
             | (Pacing::Source { .. }, Pace::Closed { depth, think_time }) => {
-                self.closed(depth, think_time, phase_end)?;
+                self.closed(depth, think_time, phase_end).await?;
             }
             (Pacing::Source { speed, queue_limit }, Pace::Timed) => {
-                self.timed(speed, queue_limit)?;
+                self.timed(speed, queue_limit).await?;
             }
-            (Pacing::Dependencies { depth }, _) => self.dependencies(depth, phase_end)?,
+            (Pacing::Dependencies { depth }, _) => self.dependencies(depth, phase_end).await?,
         }
         let ran_dry = self.ahead.keeps_on() && !self.measured_are_done();
-        self.finish_outstanding();
+        self.finish_outstanding().await;
         if self.stopped != Some(Ended::Stopped) {
             self.sink.phase_ended(&phase, self.host);
         }
@@ -176,7 +180,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
 
     /// Plays by arrival times. A source with phases counts them from the start of the phase and
     /// ends the phase itself; one without uses its own clock.
-    fn timed(&mut self, speed: Ratio, queue_limit: u32) -> Result<(), ReplayError> {
+    async fn timed(&mut self, speed: Ratio, queue_limit: u32) -> Result<(), ReplayError> {
         let started = self.host.now();
         let mut origin = SimTime::ZERO;
         let mut latest = SimTime::ZERO;
@@ -197,7 +201,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             let eve = SimTime(due.0.saturating_sub(1));
             while self.host.now() <= eve
                 && !self.is_all_measured(&planned)
-                && self.step(eve)
+                && self.step(eve).await
                 && self.take_done() > 0
             {}
             let is_held = |engine: &Self| {
@@ -209,7 +213,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             while is_held(self)
                 && self.host.now() < self.end
                 && !self.is_all_measured(&planned)
-                && self.step(self.end)
+                && self.step(self.end).await
             {
                 self.take_done();
             }
@@ -238,7 +242,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
 
     /// Plays with `depth` requests outstanding. Each completion makes room for a request, at once
     /// or after the think time.
-    fn closed(
+    async fn closed(
         &mut self,
         depth: u32,
         think_time: Nanos,
@@ -269,7 +273,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 room -= 1;
             }
             let next = thinking.front().map_or(end, |&ready| ready.min(end));
-            if !self.step(next) {
+            if !self.step(next).await {
                 return Ok(());
             }
             let finished = self.take_done();
@@ -284,7 +288,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
 
     /// Plays as fast as dependencies allow, with `depth` requests under consideration. Those under
     /// consideration when time is up are still played.
-    fn dependencies(&mut self, depth: u32, phase_end: SimTime) -> Result<(), ReplayError> {
+    async fn dependencies(&mut self, depth: u32, phase_end: SimTime) -> Result<(), ReplayError> {
         let end = phase_end.min(self.end);
         let mut window = Window::new(depth);
         let mut ready = Vec::new();
@@ -308,7 +312,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             }
             self.release(&mut ready);
             let limit = if open { end } else { SimTime::FOREVER };
-            if window.live() == 0 || !self.step(limit) {
+            if window.live() == 0 || !self.step(limit).await {
                 return Ok(());
             }
             let now = self.host.now();
@@ -439,21 +443,27 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     /// Runs the device until something completes or `limit` is reached; completions are in `done` until they
     /// are taken. Returns `false` if the replay should stop or if there is nothing to wait for.
     #[inline]
-    pub(super) fn step(&mut self, limit: SimTime) -> bool {
-        self.steps += 1;
-        if self.steps >= STEPS_PER_POLL {
-            self.steps = 0;
-            let progress = self.progress();
-            if (self.watch)(&progress).is_break() {
-                self.stopped = Some(Ended::Stopped);
-                return false;
+    pub(super) async fn step(&mut self, limit: SimTime) -> bool {
+        loop {
+            if self.pacer.is_due(self.host.now()) {
+                let progress = self.progress();
+                if !self.pacer.ask(progress, self.host, self.sink).await {
+                    self.stopped = Some(Ended::Stopped);
+                    return false;
+                }
             }
+            let outstanding = self.outstanding();
+            let until = limit.min(self.pacer.until);
+            let went = advance(self.host, until, outstanding, &mut self.done);
+            // At a time that only the watcher asked for, nobody else has anything to do.
+            if until < limit && self.done.is_empty() && self.host.now() >= until && went.is_ok() {
+                continue;
+            }
+            return went.unwrap_or_else(|error| {
+                (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
+                false
+            });
         }
-        let outstanding = self.outstanding();
-        advance(self.host, limit, outstanding, &mut self.done).unwrap_or_else(|error| {
-            (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
-            false
-        })
     }
 
     /// Passes completions to the sink, frees their tags and returns their number.
@@ -485,13 +495,13 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     }
 
     /// Waits for everything in the device, unless the replay was told to stop.
-    fn finish_outstanding(&mut self) {
+    async fn finish_outstanding(&mut self) {
         if matches!(self.stopped, Some(Ended::Time | Ended::Stopped)) {
             self.held.clear();
         }
         while self.outstanding() > 0
             && self.stopped != Some(Ended::Stopped)
-            && self.step(SimTime::FOREVER)
+            && self.step(SimTime::FOREVER).await
         {
             self.take_done();
         }

@@ -13,6 +13,7 @@ mod in_device;
 mod mapping;
 mod merge;
 mod options;
+mod pause;
 mod sharing;
 mod source;
 mod tenants;
@@ -25,6 +26,7 @@ pub use merge::{Merge, Starts};
 pub use options::{
     Completed, Ended, Limits, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
+pub use pause::{Going, Watch, finished};
 pub use sharing::PageSharing;
 pub use source::{
     Arrival, Batches, Next, Pace, PhaseStart, Records, Source, SourceError, TenantPace,

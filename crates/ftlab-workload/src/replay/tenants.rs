@@ -75,7 +75,7 @@ fn all_beyond_measured(tenants: &[Tenant]) -> bool {
 
 impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     /// Plays the tenants of the current phase until none has more requests.
-    pub(super) fn together(&mut self) -> Result<(), ReplayError> {
+    pub(super) async fn together(&mut self) -> Result<(), ReplayError> {
         let started = self.host.now();
         let pacing = self.options.pacing;
         let (speed, most) = match pacing {
@@ -104,7 +104,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             if self.stopped.is_some() || tenants.iter().all(|tenant| !tenant.open) {
                 return Ok(());
             }
-            if !self.step(next) {
+            if !self.step(next).await {
                 return Ok(());
             }
             let now = self.host.now();

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::compressors::{self, Compressor};
 use super::digest::Digest;
 use super::error::{ErrorKind, TraceError};
 use super::format::{Codec, FORMATS, Format, LineWriter};
@@ -323,9 +324,8 @@ impl ConvertTarget {
 enum Packed {
     Plain(BufWriter<File>),
     Gzip(flate2::write::GzEncoder<File>),
-    Zstd(zstd::stream::write::Encoder<'static, File>),
     Bzip2(bzip2::write::BzEncoder<File>),
-    Xz(liblzma::write::XzEncoder<File>),
+    InC(Box<dyn Compressor>),
 }
 
 impl Packed {
@@ -335,14 +335,11 @@ impl Packed {
             Compression::Gzip => {
                 Packed::Gzip(flate2::write::GzEncoder::new(file, flate2::Compression::default()))
             }
-            Compression::Zstd => {
-                let level = zstd::DEFAULT_COMPRESSION_LEVEL;
-                Packed::Zstd(zstd::stream::write::Encoder::new(file, level)?)
-            }
+            Compression::Zstd => Packed::InC(compressors::zstd_writer(file)?),
             Compression::Bzip2 => {
                 Packed::Bzip2(bzip2::write::BzEncoder::new(file, bzip2::Compression::default()))
             }
-            Compression::Xz => Packed::Xz(liblzma::write::XzEncoder::new(file, XZ_LEVEL)),
+            Compression::Xz => Packed::InC(compressors::xz_writer(file)?),
         })
     }
 
@@ -350,9 +347,8 @@ impl Packed {
         match self {
             Packed::Plain(out) => out.write_all(bytes),
             Packed::Gzip(out) => out.write_all(bytes),
-            Packed::Zstd(out) => out.write_all(bytes),
             Packed::Bzip2(out) => out.write_all(bytes),
-            Packed::Xz(out) => out.write_all(bytes),
+            Packed::InC(out) => out.write_all(bytes),
         }
     }
 
@@ -360,12 +356,8 @@ impl Packed {
         match self {
             Packed::Plain(out) => out.into_inner().map_err(|error| error.into_error()),
             Packed::Gzip(out) => out.finish(),
-            Packed::Zstd(out) => out.finish(),
             Packed::Bzip2(out) => out.finish(),
-            Packed::Xz(out) => out.finish(),
+            Packed::InC(out) => out.finish(),
         }
     }
 }
-
-/// The default of xz.
-const XZ_LEVEL: u32 = 6;

@@ -11,6 +11,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::archive::{Archive, ArchiveBytes, ArchiveKind};
+use super::compressors;
 use super::error::{ErrorKind, TraceError};
 
 /// The location of a trace.
@@ -143,14 +144,9 @@ impl Compression {
         Ok(match self {
             Compression::None => inner,
             Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(inner)),
-            Compression::Zstd => Box::new(zstd::stream::read::Decoder::new(inner)?),
+            Compression::Zstd => compressors::zstd_reader(inner)?,
             Compression::Bzip2 => Box::new(bzip2::read::MultiBzDecoder::new(inner)),
-            Compression::Xz => {
-                let flags = liblzma::stream::CONCATENATED;
-                let stream = liblzma::stream::Stream::new_stream_decoder(DECODER_MEMORY, flags)
-                    .map_err(io::Error::other)?;
-                Box::new(liblzma::read::XzDecoder::new_stream(inner, stream))
-            }
+            Compression::Xz => compressors::xz_reader(inner)?,
         })
     }
 }

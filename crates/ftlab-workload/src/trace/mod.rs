@@ -10,6 +10,7 @@
 mod archive;
 mod character;
 mod columns;
+mod compressors;
 mod convert;
 mod digest;
 mod doubts;

@@ -454,18 +454,22 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
 
     fn submit(&mut self, at: SimTime, request: Request) {
         match self.skills {
-            skills::PLAIN => self.take_up::<{ skills::PLAIN }>(at, request),
-            skills::COMMON => self.take_up::<{ skills::COMMON }>(at, request),
-            skills::ABOVE_FLASH => self.take_up::<{ skills::ABOVE_FLASH }>(at, request),
+            skills::PLAIN => self.take_up::<{ skills::compiled(skills::PLAIN) }>(at, request),
+            skills::COMMON => self.take_up::<{ skills::compiled(skills::COMMON) }>(at, request),
+            skills::ABOVE_FLASH => {
+                self.take_up::<{ skills::compiled(skills::ABOVE_FLASH) }>(at, request)
+            }
             _ => self.take_up::<{ skills::ALL }>(at, request),
         }
     }
 
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
         match self.skills {
-            skills::PLAIN => self.advance::<{ skills::PLAIN }>(limit, done),
-            skills::COMMON => self.advance::<{ skills::COMMON }>(limit, done),
-            skills::ABOVE_FLASH => self.advance::<{ skills::ABOVE_FLASH }>(limit, done),
+            skills::PLAIN => self.advance::<{ skills::compiled(skills::PLAIN) }>(limit, done),
+            skills::COMMON => self.advance::<{ skills::compiled(skills::COMMON) }>(limit, done),
+            skills::ABOVE_FLASH => {
+                self.advance::<{ skills::compiled(skills::ABOVE_FLASH) }>(limit, done)
+            }
             _ => self.advance::<{ skills::ALL }>(limit, done),
         }
     }

@@ -37,6 +37,13 @@ pub const ABOVE_FLASH: Skills = COMMON | RARE;
 /// Everything.
 pub const ALL: Skills = COMMON | RARE_ON_FLASH | RARE;
 
+/// The set that code for a set is compiled with. The feature `compact` leaves one for all, a third of the code: it takes
+/// more time to run, with the same results.
+#[must_use]
+pub const fn compiled(set: Skills) -> Skills {
+    if cfg!(feature = "compact") { ALL } else { set }
+}
+
 /// Whether the dies of a flash with these skills do one thing at a time, in order of arrival.
 #[inline(always)]
 #[must_use]

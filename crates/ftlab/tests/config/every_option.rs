@@ -491,19 +491,28 @@ fn values(option: &OptionInfo) -> Vec<String> {
     texts.iter().map(|text| (*text).to_owned()).collect()
 }
 
-#[test]
-fn every_option_shows() {
+/// The options of one half that change nothing on any device. The halves run side by side.
+fn silent_options(half: usize) -> Vec<&'static str> {
     let mut known = Known::default();
-    let mut silent = Vec::new();
-    for option in all_options() {
-        // A seam with a single policy has no alternative.
+    let of_half = all_options().iter().skip(half).step_by(2);
+    // A seam with a single policy has no alternative.
+    let told = |option: &OptionInfo| {
         let fixed = option.seam.is_some_and(|seam| seam.policies.len() == 1);
-        let told = fixed || LABELS.contains(&option.path);
-        if !told && !values(option).iter().any(|value| known.shows(option, value)) {
-            silent.push(option.path);
-        }
-    }
-    assert_eq!(silent, WAITS_FOR, "options that change nothing on any device. {REMEDY}");
+        fixed || LABELS.contains(&option.path)
+    };
+    let mut shows =
+        |option: &OptionInfo| values(option).iter().any(|value| known.shows(option, value));
+    of_half.filter(|option| !told(option) && !shows(option)).map(|option| option.path).collect()
+}
+
+#[test]
+fn every_other_option_shows() {
+    assert_eq!(silent_options(0), WAITS_FOR, "options that change nothing. {REMEDY}");
+}
+
+#[test]
+fn the_options_between_them_show() {
+    assert_eq!(silent_options(1), WAITS_FOR, "options that change nothing. {REMEDY}");
 }
 
 /// Each name that can be chosen differs from the default.
