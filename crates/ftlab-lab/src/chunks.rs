@@ -3,8 +3,11 @@
 
 use std::fmt;
 use std::fs::File;
+use std::future::poll_fn;
 use std::io::{self, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::pin::pin;
+use std::task::Poll;
 
 use ftlab::image::{ChunkSink, ChunkSource, Damage, Resume};
 use ftlab::saved::Refusal;
@@ -173,14 +176,20 @@ pub fn read(
 ///
 /// # Errors
 /// As `step`; or the image is damaged.
-pub fn guarded<T>(
+pub async fn guarded<T>(
     image: Option<&OpenedImage>,
-    step: impl FnOnce() -> Result<T, Failure>,
+    work: impl Future<Output = Result<T, Failure>>,
 ) -> Result<T, Failure> {
     let Some(image) = image.filter(|image| image.image.snapshot.chunks.is_some()) else {
-        return step();
+        return work.await;
     };
-    let thrown = match catch_unwind(AssertUnwindSafe(step)) {
+    let mut work = pin!(work);
+    let step =
+        poll_fn(|context| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(context))) {
+            Ok(polled) => polled.map(Ok),
+            Err(thrown) => Poll::Ready(Err(thrown)),
+        });
+    let thrown = match step.await {
         Ok(done) => return done,
         Err(thrown) => thrown,
     };

@@ -9,11 +9,11 @@ use ftlab::scheduler::Probe;
 use ftlab::stats::{Ageing, AgeingOutlook, AgeingRule};
 use ftlab::units::Ratio;
 use ftlab_workload::generate::Workload;
-use ftlab_workload::replay::{Arrival, Next, Progress, Source, SourceError, TenantPace};
+use ftlab_workload::replay::{Arrival, Going, Next, Progress, Source, SourceError, TenantPace};
 use ftlab_workload::trace::Meter;
 
 use super::steps::{DEPTH, own_workload};
-use super::watch::Watcher;
+use super::watch::{RunView, Watcher};
 use crate::result::{AgeDocument, ClockDocument, LoadDocument, StepDocument};
 
 /// The writes that age a device.
@@ -156,11 +156,11 @@ impl Watcher for AgeWatcher<'_> {
         self.inner.writes(done, total)
     }
 
-    fn goes_on(&mut self, progress: &Progress) -> ControlFlow<()> {
+    fn looks(&mut self, progress: &Progress, view: &dyn RunView) -> Going {
         if let Some(outlook) = self.outlook.take() {
             self.inner.ages(&outlook);
         }
-        self.inner.goes_on(progress)
+        self.inner.looks(progress, view)
     }
 
     fn ended(&mut self) {

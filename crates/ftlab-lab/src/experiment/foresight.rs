@@ -56,7 +56,7 @@ impl Experiment {
     ///
     /// # Errors
     /// Stopped; the load failed, or it is too long.
-    pub(super) fn foresee<P: Probe + Clone, C: Contents + Clone>(
+    pub(super) async fn foresee<P: Probe + Clone, C: Contents + Clone>(
         &self,
         config: &Config,
         device: &mut Device<P, C>,
@@ -70,7 +70,7 @@ impl Experiment {
         let mut recording = Recording::new(&first, None, &flags);
         recording.measuring = true;
         let load = self.load.open()?;
-        let outcome = self.play(load, seed, &mut first, &mut recording, supervision)?;
+        let outcome = self.play(load, seed, &mut first, &mut recording, supervision).await?;
         if outcome.replayed.ended == Ended::Stopped {
             return Err(Failure::Interrupted);
         }

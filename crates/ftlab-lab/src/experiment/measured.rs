@@ -42,7 +42,8 @@ impl<P: Probe, C: Contents> Measured<P, C> {
 
 /// Measures wall-clock and processor time.
 pub(super) struct Clock {
-    started: Instant,
+    /// Nothing where there is no clock, such as in a browser.
+    started: Option<Instant>,
     cpu: Option<Duration>,
 }
 
@@ -57,13 +58,14 @@ pub struct TimeSpent {
 
 impl Clock {
     pub fn start() -> Clock {
-        Clock { started: Instant::now(), cpu: processor_time() }
+        let has_clock = !cfg!(target_family = "wasm");
+        Clock { started: has_clock.then(Instant::now), cpu: processor_time() }
     }
 
     /// Returns the time spent. Without processor times from the system, or if they are too coarse to have moved,
     /// wall-clock time replaces them.
     pub fn stop(self) -> TimeSpent {
-        let wall = self.started.elapsed();
+        let wall = self.started.map_or(Duration::ZERO, |started| started.elapsed());
         let cpu = self.cpu.zip(processor_time()).map(|(from, to)| to - from);
         TimeSpent { wall, cpu: cpu.filter(|cpu| !cpu.is_zero()).unwrap_or(wall) }
     }

@@ -35,7 +35,9 @@ use ftlab::units::{Nanos, SECTOR_BYTES};
 use ftlab_workload::accesses::Accesses;
 use ftlab_workload::fio::{DriveFacts, JobFile};
 use ftlab_workload::generate::{Generator, Workload};
-use ftlab_workload::replay::{self, Batches, Crew, Ended, Replay, ReplayError, Source};
+use ftlab_workload::replay::{
+    self, Batches, Crew, Ended, Progress, Replay, ReplayError, Source, finished,
+};
 
 use self::measured::Clock;
 use self::watch::Supervision;
@@ -60,7 +62,7 @@ pub use measured::{Measured, TimeSpent};
 pub use named::NamedRun;
 pub use options::{AddressKind, MOST_OUTSTANDING, ReplayKind, RunOptions, parse_span, parse_speed};
 pub use preparation::{Preparation, Prepared, is_physical, rest, told_of_end};
-pub use watch::{Conduct, Watcher};
+pub use watch::{Conduct, RunView, Watcher};
 
 /// An experiment, without its device.
 pub struct Experiment {
@@ -211,23 +213,36 @@ impl Experiment {
         conduct: Conduct<'_>,
         instruments: Instruments<P, C>,
     ) -> Result<Measured<P, C>, Failure> {
+        finished(self.play_with(load, config, seed, conduct, instruments))
+    }
+
+    /// As [`perform_with`](Self::perform_with), but pending whenever the watcher [pauses](Watcher::looks) the run.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn play_with<P: Probe + Clone, C: Contents + Clone>(
+        &self,
+        load: OpenedLoad,
+        config: &Config,
+        seed: u64,
+        conduct: Conduct<'_>,
+        instruments: Instruments<P, C>,
+    ) -> Result<Measured<P, C>, Failure> {
         let Conduct { watcher, stop, requests } = conduct;
         let mut supervision = Supervision { watcher, stop };
-        guarded(self.preparation.image(), || {
+        guarded(self.preparation.image(), async {
             let mut device = self.preparation.device_with(config, seed, instruments)?;
             let flags = Flags::default();
             let mut recording = Recording::new(&device, requests, &flags);
             let clock = Clock::start();
-            let steps = self.preparation.carry_out(
-                config,
-                seed,
-                &mut device,
-                &mut recording,
-                &mut supervision,
-            )?;
+            let steps = self
+                .preparation
+                .carry_out(config, seed, &mut device, &mut recording, &mut supervision)
+                .await?;
             let prepared = PreparedPart { device, seed, steps, clock };
-            self.measure_part(prepared, load, config, recording, &mut supervision)
+            self.measure_part(prepared, load, config, recording, &mut supervision).await
         })
+        .await
     }
 
     /// Performs the preparation alone. Experiments with the same preparation, on devices of the same configuration,
@@ -244,20 +259,17 @@ impl Experiment {
         instruments: Instruments<P, C>,
     ) -> Result<PreparedRun<P, C>, Failure> {
         let mut supervision = Supervision { watcher, stop };
-        guarded(self.preparation.image(), || {
+        finished(guarded(self.preparation.image(), async {
             let mut device = self.preparation.device_with(config, seed, instruments)?;
             let flags = Flags::default();
             let mut recording = Recording::new(&device, None, &flags);
-            let steps = self.preparation.carry_out(
-                config,
-                seed,
-                &mut device,
-                &mut recording,
-                &mut supervision,
-            )?;
+            let steps = self
+                .preparation
+                .carry_out(config, seed, &mut device, &mut recording, &mut supervision)
+                .await?;
             let Recording { recorder, phases_before, .. } = recording;
             Ok(PreparedRun { device, recorder, phases_before, steps, seed })
-        })
+        }))
     }
 
     /// Performs the rest of an experiment whose preparation was performed, by this or another experiment with the
@@ -279,12 +291,11 @@ impl Experiment {
         (recording.recorder, recording.phases_before) = (recorder, phases_before);
         let prepared = PreparedPart { device, seed, steps, clock: Clock::start() };
         let mut supervision = Supervision { watcher, stop };
-        guarded(self.preparation.image(), || {
-            self.measure_part(prepared, load, config, recording, &mut supervision)
-        })
+        let measured = self.measure_part(prepared, load, config, recording, &mut supervision);
+        finished(guarded(self.preparation.image(), measured))
     }
 
-    fn measure_part<P: Probe + Clone, C: Contents + Clone>(
+    async fn measure_part<P: Probe + Clone, C: Contents + Clone>(
         &self,
         prepared: PreparedPart<P, C>,
         load: OpenedLoad,
@@ -295,7 +306,7 @@ impl Experiment {
         let PreparedPart { device: mut ssd, seed, steps, clock } = prepared;
         let hints = self.preparation.hints(config, &ssd);
         preparation::refuse_ended(&ssd, &steps)?;
-        let foreseen = self.foresee(config, &mut ssd, seed, supervision)?;
+        let foreseen = self.foresee(config, &mut ssd, seed, supervision).await?;
         let prepared = recording.recorder.phases().len();
         recording.measuring = true;
         recording.accesses = self.accesses.then(Accesses::default);
@@ -304,17 +315,19 @@ impl Experiment {
         let (mut outcome, power_cuts) = match (self.cut_power, rules) {
             (None, Some(rules)) => {
                 let mut host = LogStore::new(&mut ssd, rules);
-                let outcome = self.play(load, seed, &mut host, &mut recording, supervision)?;
+                let outcome = self.play(load, seed, &mut host, &mut recording, supervision).await?;
                 stored = Some((host.counts(), host.table_bytes()));
                 (outcome, None)
             }
-            (None, None) => (self.play(load, seed, &mut ssd, &mut recording, supervision)?, None),
+            (None, None) => {
+                (self.play(load, seed, &mut ssd, &mut recording, supervision).await?, None)
+            }
             (Some(every), _) => {
                 let stop = supervision.stop.clone();
                 let outside = &self.preparation.outside;
                 let setup = outside.install(DeviceSetup::new(config, seed))?;
                 let mut host = LosesPower::new(&mut ssd, setup, every, stop);
-                let outcome = self.play(load, seed, &mut host, &mut recording, supervision)?;
+                let outcome = self.play(load, seed, &mut host, &mut recording, supervision).await?;
                 (outcome, Some(host.into_report()))
             }
         };
@@ -392,7 +405,7 @@ impl Experiment {
         }
     }
 
-    fn play<H: Played>(
+    async fn play<H: Played>(
         &self,
         load: OpenedLoad,
         seed: u64,
@@ -413,7 +426,8 @@ impl Experiment {
                 }
                 recording.names = phase_names(&workload);
                 supervision.watcher.begins(&name, None);
-                let replayed = play_source(ssd, &mut source, recording, self.options, supervision)?;
+                let replayed =
+                    play_source(ssd, &mut source, recording, self.options, supervision).await?;
                 let load = LoadDocument::workload(&workload);
                 let tenants = tenants::of_workload(&workload);
                 let shared = tenants::note_on_sharing(&workload, ssd.device().queues());
@@ -421,7 +435,7 @@ impl Experiment {
                 let notes = shared.into_iter().collect();
                 Ok(Outcome { load, notes, replayed, tenants, assumed, warnings })
             }
-            OpenedLoad::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, supervision),
+            OpenedLoad::Fio(jobs) => self.play_jobs(&jobs, seed, ssd, recording, supervision).await,
             OpenedLoad::Trace(file, trace) => {
                 recording.names = vec!["trace".to_owned()];
                 supervision.watcher.begins(&name, Some(trace.meter()));
@@ -430,7 +444,8 @@ impl Experiment {
                 let stop = supervision.stop;
                 let fill = |batch: &mut _| decoder.fill(batch, stop);
                 let mut source = Batches::new(fill, limit);
-                let replayed = play_source(ssd, &mut source, recording, self.options, supervision)?;
+                let replayed =
+                    play_source(ssd, &mut source, recording, self.options, supervision).await?;
                 drop(source);
                 let TraceFacts { facts, digest, requests } = decoder.finish();
                 let mut assumed = facts.assumed.clone();
@@ -443,7 +458,8 @@ impl Experiment {
             OpenedLoad::Requests(mut given) => {
                 recording.names = vec!["requests".to_owned()];
                 supervision.watcher.begins(&name, None);
-                let replayed = play_source(ssd, &mut given, recording, self.options, supervision)?;
+                let replayed =
+                    play_source(ssd, &mut given, recording, self.options, supervision).await?;
                 let (digest, requests) = given.finish();
                 let load = LoadDocument::requests(&name, digest, requests);
                 let (notes, tenants, warnings) = (Vec::new(), Vec::new(), Vec::new());
@@ -456,7 +472,7 @@ impl Experiment {
         skipped_note(&self.load.name(), &self.skipped)
     }
 
-    fn play_jobs<H: Played>(
+    async fn play_jobs<H: Played>(
         &self,
         jobs: &JobFile,
         seed: u64,
@@ -470,9 +486,11 @@ impl Experiment {
         recording.tally = Some(plan.tally);
         supervision.watcher.begins(&self.load.name(), None);
         ssd.identify_streams(&plan.identities);
-        let (failed, limits) = (&recording.flags.failed, self.options.limits);
-        let crew = Crew { host: ssd, sink: recording, limits };
-        let replayed = crew.run(plan.groups, &mut |progress| supervision.goes_on(progress, failed));
+        let crew = Crew { host: ssd, sink: recording, limits: self.options.limits };
+        let mut watch = |progress: &Progress, host: &H, recording: &Recording<'_>| {
+            supervision.looks(progress, host, recording)
+        };
+        let replayed = crew.play(plan.groups, &mut watch).await;
         supervision.watcher.ended();
         let tenants = tenants::of_jobs(&plan.stream_names);
         let load = LoadDocument::fio(jobs, plan.stream_names);
@@ -560,16 +578,18 @@ fn phase_names(workload: &Workload) -> Vec<String> {
 }
 
 /// Plays a source.
-fn play_source<H: Played, S: Source>(
+async fn play_source<H: Played, S: Source>(
     ssd: &mut H,
     source: &mut S,
     recording: &mut Recording<'_>,
     options: replay::Options,
     supervision: &mut Supervision<'_>,
 ) -> Result<replay::Report, Failure> {
-    let failed = &recording.flags.failed;
     let replay = Replay { host: ssd, source, sink: recording, options };
-    let report = replay.run(&mut |progress| supervision.goes_on(progress, failed));
+    let mut watch = |progress: &Progress, host: &H, recording: &Recording<'_>| {
+        supervision.looks(progress, host, recording)
+    };
+    let report = replay.play(&mut watch).await;
     supervision.watcher.ended();
     ended(report, supervision.stop)
 }

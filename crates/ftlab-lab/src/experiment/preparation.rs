@@ -11,7 +11,7 @@ use ftlab::image::{Damage, Resume, Snapshot};
 use ftlab::scheduler::Probe;
 use ftlab::units::Ratio;
 use ftlab_workload::generate::Generator;
-use ftlab_workload::replay::{self, Ended, Source};
+use ftlab_workload::replay::{self, Ended, Source, finished};
 
 use super::ageing;
 use super::steps::{self, Start, Step};
@@ -154,7 +154,7 @@ impl Preparation {
 
     /// Performs the steps, none of which is measured, and lets the device come to rest. Returns
     /// their documents.
-    pub(super) fn carry_out<P: Probe + Clone, C: Contents + Clone>(
+    pub(super) async fn carry_out<P: Probe + Clone, C: Contents + Clone>(
         &self,
         config: &Config,
         seed: u64,
@@ -171,7 +171,7 @@ impl Preparation {
                 seed: step.seed(seed, before + at),
                 translation: config.host_translation(),
             };
-            done.push(carry_out(step, ssd, recording, supervision)?);
+            done.push(carry_out(step, ssd, recording, supervision).await?);
             if ssd.end_of_life().is_some() {
                 break;
             }
@@ -218,7 +218,8 @@ impl Preparation {
         let mut recording = Recording::new(&device, None, &flags);
         let mut supervision = Supervision { watcher, stop };
         translation::refuse(config, "a prepared device can't be kept")?;
-        let steps = self.carry_out(config, seed, &mut device, &mut recording, &mut supervision)?;
+        let steps = self.carry_out(config, seed, &mut device, &mut recording, &mut supervision);
+        let steps = finished(steps)?;
         rest(&mut device)?;
         let skipped = steps.iter().filter_map(StepDocument::skipped);
         let notes = skipped.chain(notes_on_clocks(&steps)).collect();
@@ -324,7 +325,7 @@ fn refuse_on_zones<P: Probe, C: Contents>(
     }
 }
 
-fn carry_out<P: Probe + Clone, C: Contents + Clone>(
+async fn carry_out<P: Probe + Clone, C: Contents + Clone>(
     run: StepRun<'_>,
     ssd: &mut Device<P, C>,
     recording: &mut Recording<'_>,
@@ -347,7 +348,7 @@ fn carry_out<P: Probe + Clone, C: Contents + Clone>(
             if !skipped.is_empty() {
                 source.skip_unmeasured_lead();
             }
-            play(&name, &mut source, ssd, recording, supervision)?;
+            play(&name, &mut source, ssd, recording, supervision).await?;
             Ok(StepDocument::workload(workload, skipped.clone(), ssd.now() - begun))
         }
         Step::Fill(fill) => {
@@ -356,11 +357,11 @@ fn carry_out<P: Probe + Clone, C: Contents + Clone>(
                 Some(workload) => {
                     let (source, total) = (generator(&workload)?, fill.requests(capacity));
                     let mut source = steps::Counted { source, total };
-                    play("fill", &mut source, ssd, recording, supervision)?;
+                    play("fill", &mut source, ssd, recording, supervision).await?;
                 }
                 None => {
                     let mut source = fill.at_random(capacity, seed);
-                    play("fill", &mut source, ssd, recording, supervision)?;
+                    play("fill", &mut source, ssd, recording, supervision).await?;
                 }
             }
             Ok(fill.document(fill.sectors(capacity), took(ssd)))
@@ -373,7 +374,7 @@ fn carry_out<P: Probe + Clone, C: Contents + Clone>(
             let mut watcher =
                 ageing::AgeWatcher { inner: supervision.watcher, outlook: &flags.outlook };
             let mut supervision = Supervision { watcher: &mut watcher, stop: supervision.stop };
-            let played = play("age", &mut source, ssd, recording, &mut supervision);
+            let played = play("age", &mut source, ssd, recording, &mut supervision).await;
             let ageing = recording.end_ageing(ssd).expect("nothing else takes it");
             played?;
             Ok(age.document(&load, &ageing, took(ssd)))
@@ -382,7 +383,7 @@ fn carry_out<P: Probe + Clone, C: Contents + Clone>(
 }
 
 /// Plays an unmeasured source.
-fn play<S: Source, P: Probe + Clone, C: Contents + Clone>(
+async fn play<S: Source, P: Probe + Clone, C: Contents + Clone>(
     name: &str,
     source: &mut S,
     ssd: &mut Device<P, C>,
@@ -390,7 +391,8 @@ fn play<S: Source, P: Probe + Clone, C: Contents + Clone>(
     supervision: &mut Supervision<'_>,
 ) -> Result<(), Failure> {
     supervision.watcher.begins(name, None);
-    let report = play_source(ssd, source, recording, replay::Options::default(), supervision)?;
+    let report =
+        play_source(ssd, source, recording, replay::Options::default(), supervision).await?;
     if report.ended == Ended::Stopped {
         return Err(Failure::Interrupted);
     }

@@ -1,13 +1,16 @@
 //! What surrounds a run and does not affect its result: who watches it, and what stops it.
 
-use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use ftlab::stats::AgeingOutlook;
-use ftlab_workload::replay::Progress;
+use ftlab::device::{Contents, Device};
+use ftlab::scheduler::Probe;
+use ftlab::stats::{AgeingOutlook, Recorder};
+use ftlab_workload::replay::{Going, Progress};
 use ftlab_workload::trace::Meter;
 
+use crate::power_cuts::Played;
+use crate::recording::Recording;
 use crate::result::Requests;
 use crate::stop::Stop;
 
@@ -25,12 +28,38 @@ pub trait Watcher {
     fn goes_on(&mut self, _progress: &Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+    /// As [`goes_on`](Self::goes_on), with a look at the device; can also [pause](Going::Pause) a run that is
+    /// [polled](super::Experiment::play_with).
+    fn looks(&mut self, progress: &Progress, _view: &dyn RunView) -> Going {
+        match self.goes_on(progress) {
+            ControlFlow::Continue(()) => Going::On,
+            ControlFlow::Break(()) => Going::Stop,
+        }
+    }
     /// The load has ended.
     fn ended(&mut self) {}
 }
 
 /// Nobody watches.
 impl Watcher for () {}
+
+/// A run as its watcher sees it.
+pub trait RunView {
+    /// What was recorded so far.
+    fn recorder(&self) -> &Recorder;
+}
+
+/// The view of a device and its recording.
+struct View<'a, P, C> {
+    device: &'a Device<P, C>,
+    recorder: &'a Recorder,
+}
+
+impl<P: Probe, C: Contents> RunView for View<'_, P, C> {
+    fn recorder(&self) -> &Recorder {
+        self.recorder
+    }
+}
 
 /// How a run is conducted.
 pub struct Conduct<'a> {
@@ -50,12 +79,13 @@ pub(super) struct Supervision<'a> {
 
 impl Supervision<'_> {
     /// Continues unless the run was stopped, a file could not be written or the watcher breaks.
-    pub fn goes_on(&mut self, progress: &Progress, failed: &Cell<bool>) -> ControlFlow<()> {
-        let goes_on = self.watcher.goes_on(progress);
-        if self.stop.is_set() || failed.get() { ControlFlow::Break(()) } else { goes_on }
+    pub fn looks<H: Played>(&mut self, progress: &Progress, host: &H, of: &Recording<'_>) -> Going {
+        let view = View { device: host.device(), recorder: &of.recorder };
+        let going = self.watcher.looks(progress, &view);
+        if self.stop.is_set() || of.flags.failed.get() { Going::Stop } else { going }
     }
 
-    /// As [`goes_on`](Self::goes_on), for requests done without a clock.
+    /// As [`looks`](Self::looks), for requests done without a clock.
     pub fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
         let goes_on = self.watcher.writes(done, total);
         if self.stop.is_set() { ControlFlow::Break(()) } else { goes_on }

@@ -38,7 +38,8 @@ pub(super) struct Pacer<'a, H, K> {
 
 impl<'a, H, K> Pacer<'a, H, K> {
     pub fn new(watch: Watch<'a, H, K>) -> Pacer<'a, H, K> {
-        Pacer { watch, steps: 0, until: SimTime::FOREVER }
+        // The first question comes before the first step.
+        Pacer { watch, steps: 0, until: SimTime::ZERO }
     }
 
     /// Counts a step; whether to ask before it.
