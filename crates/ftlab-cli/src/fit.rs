@@ -30,7 +30,7 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let FitArgs { input, output, name, force, played, reading } = args;
     refuse_special(output)?;
     result::refuse_file(output, &WORKLOAD, *force)?;
-    let source = LoadSource::Trace { file: input.clone(), reading: reading.options() };
+    let source = LoadSource::Trace { file: input.clone(), held: None, reading: reading.options() };
     let config = device_of(played, &source)?;
     let mut trace = load::open(input, reading.options())?;
     let Fitted { text, requests, character } = fit(&mut trace, input, name.as_deref())?;

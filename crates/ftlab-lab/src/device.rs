@@ -73,6 +73,15 @@ pub fn of_text(name: &str, text: &str, sets: &[Setting]) -> Result<Config, Failu
         .map_err(|error| Failure::Config(text_file::told(error)))
 }
 
+/// As [`of_text`], from the text of a device file. It can build on built-in devices, not on files.
+///
+/// # Errors
+/// The configuration is wrong.
+pub fn of_file_text(name: &str, text: &str, sets: &[Setting]) -> Result<Config, Failure> {
+    Config::load(&set_over(Layer::file(name, text), sets))
+        .map_err(|error| Failure::Config(text_file::told(error)))
+}
+
 /// Returns the configuration of the device, or that of the image if no device is named, with
 /// options set on top.
 ///

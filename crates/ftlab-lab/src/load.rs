@@ -6,6 +6,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use bytes::Bytes;
 use ftlab_workload::fio::{JobFile, Surroundings};
 use ftlab_workload::generate::{PRESETS, Workload, preset};
 use ftlab_workload::replay::SourceError;
@@ -34,70 +35,120 @@ pub struct TraceFacts {
     pub requests: u64,
 }
 
-/// A trace that is being decoded ahead of the replay.
-#[derive(Debug)]
+/// A trace, batch by batch.
+struct Batched {
+    trace: Trace,
+    /// Requests up to the limit.
+    left: u64,
+    digest: Digest,
+    requests: u64,
+}
+
+impl Batched {
+    /// Replaces the content of a batch with the next records. Returns false at the end.
+    fn fill(&mut self, batch: &mut Vec<Record>) -> Result<bool, TraceError> {
+        if self.left == 0 || !self.trace.next_batch(batch)? {
+            return Ok(false);
+        }
+        batch.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
+        self.left -= batch.len() as u64;
+        self.requests += batch.len() as u64;
+        self.digest.update(batch);
+        Ok(true)
+    }
+
+    fn finish(self) -> TraceFacts {
+        let Batched { trace, digest, requests, .. } = self;
+        TraceFacts { facts: trace.facts(), digest: Some(digest.finish()), requests }
+    }
+}
+
+/// A trace that is being decoded: ahead of the replay, or, where there are no threads, whenever it needs more.
 pub struct Decoder {
-    batches: Receiver<Result<Vec<Record>, TraceError>>,
-    used: Sender<Vec<Record>>,
-    thread: JoinHandle<TraceFacts>,
+    place: Place,
     first_facts: Facts,
     ended: bool,
 }
 
+enum Place {
+    Thread {
+        batches: Receiver<Result<Vec<Record>, TraceError>>,
+        used: Sender<Vec<Record>>,
+        thread: JoinHandle<TraceFacts>,
+    },
+    Here(Box<Batched>),
+}
+
 impl Decoder {
-    /// Starts a thread that decodes at most `limit` requests.
+    /// Starts to decode at most `limit` requests.
     pub fn start(trace: Trace, limit: Option<u64>) -> Decoder {
         let first_facts = trace.facts();
-        let (to_replay, batches) = sync_channel(AHEAD);
-        let (used, to_refill) = channel();
-        let thread = std::thread::spawn(move || decode(trace, limit, &to_replay, &to_refill));
-        Decoder { batches, used, thread, first_facts, ended: false }
+        let left = limit.unwrap_or(u64::MAX);
+        let batched = Batched { trace, left, digest: Digest::new(), requests: 0 };
+        let place = match cfg!(target_family = "wasm") {
+            true => Place::Here(Box::new(batched)),
+            false => {
+                let (to_replay, batches) = sync_channel(AHEAD);
+                let (used, to_refill) = channel();
+                let thread = std::thread::spawn(move || decode(batched, &to_replay, &to_refill));
+                Place::Thread { batches, used, thread }
+            }
+        };
+        Decoder { place, first_facts, ended: false }
     }
 
     /// Replaces the content of a batch with the next records. Returns false at the end, or once
     /// `stop` is set.
     pub fn fill(&mut self, batch: &mut Vec<Record>, stop: &Stop) -> Result<bool, SourceError> {
-        loop {
-            match self.batches.recv_timeout(PATIENCE) {
-                Ok(Ok(records)) => {
-                    // A send error is fine: an ended thread needs no buffers.
-                    let _ = self.used.send(std::mem::replace(batch, records));
-                    return Ok(true);
-                }
-                Ok(Err(error)) => return Err(SourceError(Box::new(error))),
-                Err(RecvTimeoutError::Disconnected) => {
-                    self.ended = true;
-                    return Ok(false);
-                }
-                Err(RecvTimeoutError::Timeout) if stop.is_set() => return Ok(false),
-                Err(RecvTimeoutError::Timeout) => {}
+        let more = match &mut self.place {
+            Place::Here(batched) => {
+                let more = batched.fill(batch);
+                more.map(Some).map_err(|error| SourceError(Box::new(error)))?
             }
-        }
+            Place::Thread { batches, used, .. } => loop {
+                match batches.recv_timeout(PATIENCE) {
+                    Ok(Ok(records)) => {
+                        // A send error is fine: an ended thread needs no buffers.
+                        let _ = used.send(std::mem::replace(batch, records));
+                        break Some(true);
+                    }
+                    Ok(Err(error)) => return Err(SourceError(Box::new(error))),
+                    Err(RecvTimeoutError::Disconnected) => break Some(false),
+                    Err(RecvTimeoutError::Timeout) if stop.is_set() => break None,
+                    Err(RecvTimeoutError::Timeout) => {}
+                }
+            },
+        };
+        self.ended |= more == Some(false);
+        Ok(more == Some(true))
     }
 
     /// Returns the facts about the trace. If the trace was not played to its end, the reader may
     /// still be waiting for input, so its thread is not joined.
     pub fn finish(self) -> TraceFacts {
-        let Decoder { batches, thread, first_facts, ended, .. } = self;
-        drop(batches);
-        if ended && let Ok(facts) = thread.join() {
-            return facts;
+        let Decoder { place, first_facts, ended } = self;
+        match place {
+            Place::Here(batched) if ended => return batched.finish(),
+            Place::Thread { batches, thread, .. } => {
+                drop(batches);
+                if ended && let Ok(facts) = thread.join() {
+                    return facts;
+                }
+            }
+            Place::Here(_) => {}
         }
         TraceFacts { facts: first_facts, digest: None, requests: 0 }
     }
 }
 
 fn decode(
-    mut trace: Trace,
-    limit: Option<u64>,
+    mut batched: Batched,
     to_replay: &SyncSender<Result<Vec<Record>, TraceError>>,
     to_refill: &Receiver<Vec<Record>>,
 ) -> TraceFacts {
-    let (mut digest, mut requests) = (Digest::new(), 0);
-    let mut left = limit.unwrap_or(u64::MAX);
-    while left > 0 {
+    loop {
         let mut batch = to_refill.try_recv().unwrap_or_default();
-        match trace.next_batch(&mut batch) {
+        match batched.fill(&mut batch) {
             Ok(true) => {}
             Ok(false) => break,
             Err(error) => {
@@ -106,15 +157,11 @@ fn decode(
                 break;
             }
         }
-        batch.truncate(usize::try_from(left).unwrap_or(usize::MAX));
-        left -= batch.len() as u64;
-        requests += batch.len() as u64;
-        digest.update(&batch);
         if to_replay.send(Ok(batch)).is_err() {
             break;
         }
     }
-    TraceFacts { facts: trace.facts(), digest: Some(digest.finish()), requests }
+    batched.finish()
 }
 
 /// Reads a workload, built-in or from a file. Files that it names are relative to it.
@@ -329,9 +376,21 @@ pub fn parse_late(name: &str) -> Result<Late, String> {
 }
 
 /// Opens a trace file, or standard input for `-`.
-pub fn open(file: &str, options: ftlab_workload::trace::Options) -> Result<Trace, Failure> {
-    let location = Location::from_argument(file);
-    ftlab_workload::trace::open(location, options).map_err(Failure::usage)
+pub fn open(file: &str, options: trace::Options) -> Result<Trace, Failure> {
+    open_held(file, None, options)
+}
+
+/// As [`open`]; of a trace that is `held` in memory, `file` is only the name.
+pub fn open_held(
+    file: &str,
+    held: Option<&Bytes>,
+    options: trace::Options,
+) -> Result<Trace, Failure> {
+    let location = match held {
+        Some(bytes) => Location::Memory(file.to_owned(), bytes.clone()),
+        None => Location::from_argument(file),
+    };
+    trace::open(location, options).map_err(Failure::usage)
 }
 
 #[cfg(test)]

@@ -97,7 +97,9 @@ fn in_a_closed_loop_and_while_ageing() {
 fn between_arrivals_and_in_idle_gaps() {
     let sets = ["nand.pages_per_block=24"];
     let trace = LoadSource::Trace {
-        file: concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/office-20k.csv.gz").to_owned(),
+        file: concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/traces/office-20k.csv.gz")
+            .to_owned(),
+        held: None,
         reading: ftlab_workload::trace::Options::default(),
     };
     same("tlc-32g", &sets, trace.clone(), &[("requests", "3000"), ("address", "fold")], 100);

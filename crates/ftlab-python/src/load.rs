@@ -49,7 +49,7 @@ impl PyLoad {
         let options = reading_options(reading)?;
         let path = Path::new(&file);
         let missing = !path.exists();
-        let source = LoadSource::Trace { file: file.clone(), reading: options.clone() };
+        let source = LoadSource::Trace { file: file.clone(), held: None, reading: options.clone() };
         if source.is_read_once() {
             return Err(usage(format!(
                 "{file} is no file, and can be read only once\n  remedy: save the trace to a file, or read it in Python and \

@@ -72,7 +72,11 @@ impl LoadArgs {
             ));
         }
         if let Some(file) = &self.trace {
-            return Ok(LoadSource::Trace { file: file.clone(), reading: self.reading.options() });
+            return Ok(LoadSource::Trace {
+                file: file.clone(),
+                held: None,
+                reading: self.reading.options(),
+            });
         }
         let load = match (&self.workload, &self.fio) {
             (Some(name), _) => LoadSource::workload(name)?,

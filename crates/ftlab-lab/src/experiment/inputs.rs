@@ -95,10 +95,14 @@ impl Experiment {
             LoadSource::Trace { reading, .. } if self.load.is_read_once() => {
                 add_debug(&mut hasher, reading);
             }
-            LoadSource::Trace { file, reading } => {
+            LoadSource::Trace { file, held, reading } => {
                 add(&mut hasher, &short_name(file));
                 add_debug(&mut hasher, reading);
-                hasher.update(digest(Path::new(file))?.as_bytes());
+                let digest = match held {
+                    Some(bytes) => blake3::hash(bytes),
+                    None => digest(Path::new(file))?,
+                };
+                hasher.update(digest.as_bytes());
             }
             LoadSource::Workload(workload) => add(&mut hasher, &steps::json(workload)),
             LoadSource::Requests(given) => add_debug(&mut hasher, given),

@@ -3,6 +3,7 @@
 use std::fs::Metadata;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use ftlab_workload::fio::JobFile;
 use ftlab_workload::generate::{Arrivals, Workload};
 use ftlab_workload::trace::{self, Trace};
@@ -18,6 +19,8 @@ pub enum LoadSource {
     Trace {
         /// The file.
         file: String,
+        /// Its bytes, if they are in memory; then `file` is only a name.
+        held: Option<Bytes>,
         /// The options of the reader.
         reading: trace::Options,
     },
@@ -61,7 +64,7 @@ impl LoadSource {
     /// Whether it can be read only once: standard input, or a pipe.
     #[must_use]
     pub fn is_read_once(&self) -> bool {
-        let LoadSource::Trace { file, .. } = self else { return false };
+        let LoadSource::Trace { file, held: None, .. } = self else { return false };
         let is_pipe = |there: Metadata| !there.is_file() && !there.is_dir();
         file == "-" || std::fs::metadata(file).is_ok_and(is_pipe)
     }
@@ -72,8 +75,9 @@ impl LoadSource {
     /// The file of a trace cannot be read; or an iterator was played before.
     pub fn open(&self) -> Result<OpenedLoad, Failure> {
         Ok(match self {
-            LoadSource::Trace { file, reading } => {
-                OpenedLoad::Trace(file.clone(), Box::new(load::open(file, reading.clone())?))
+            LoadSource::Trace { file, held, reading } => {
+                let trace = load::open_held(file, held.as_ref(), reading.clone())?;
+                OpenedLoad::Trace(file.clone(), Box::new(trace))
             }
             LoadSource::Workload(workload) => OpenedLoad::Workload(workload.clone()),
             LoadSource::Fio(jobs) => OpenedLoad::Fio(jobs.clone()),

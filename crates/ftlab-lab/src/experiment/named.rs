@@ -46,7 +46,7 @@ impl NamedRun {
         match *kind {
             "trace" => {
                 let (file, reading) = (name.clone(), trace::Options::default());
-                Ok(LoadSource::Trace { file, reading })
+                Ok(LoadSource::Trace { file, held: None, reading })
             }
             "fio" => LoadSource::fio(name, &self.variables),
             _ => LoadSource::workload(name),

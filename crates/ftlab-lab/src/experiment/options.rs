@@ -263,8 +263,8 @@ struct LoadExtent {
 /// Reads a whole load to find its extent.
 fn extent(load: &LoadSource) -> Result<LoadExtent, Failure> {
     match load {
-        LoadSource::Trace { file, reading } => {
-            let mut trace = load::open(file, reading.clone())?;
+        LoadSource::Trace { file, held, reading } => {
+            let mut trace = load::open_held(file, held.as_ref(), reading.clone())?;
             let found = trace::inspect(&mut trace).map_err(Failure::usage)?;
             Ok(LoadExtent { span_sectors: found.max_lba_end, streams: found.streams as u64 })
         }

@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ftlab::device::{Contents, Device};
-use ftlab::scheduler::Probe;
-use ftlab::stats::{AgeingOutlook, Recorder};
+use ftlab::scheduler::{Levels, Probe};
+use ftlab::stats::{AgeingOutlook, BlockGroup, DeviceCounters, Recorder};
 use ftlab_workload::replay::{Going, Progress};
 use ftlab_workload::trace::Meter;
 
@@ -47,6 +47,12 @@ impl Watcher for () {}
 pub trait RunView {
     /// What was recorded so far.
     fn recorder(&self) -> &Recorder;
+    /// What the device did since it was new.
+    fn counters(&self) -> DeviceCounters;
+    /// How full the device is.
+    fn levels(&self) -> Levels;
+    /// The counts of all blocks.
+    fn blocks(&self) -> Vec<BlockGroup>;
 }
 
 /// The view of a device and its recording.
@@ -58,6 +64,18 @@ struct View<'a, P, C> {
 impl<P: Probe, C: Contents> RunView for View<'_, P, C> {
     fn recorder(&self) -> &Recorder {
         self.recorder
+    }
+
+    fn counters(&self) -> DeviceCounters {
+        DeviceCounters::of(self.device)
+    }
+
+    fn levels(&self) -> Levels {
+        self.device.levels()
+    }
+
+    fn blocks(&self) -> Vec<BlockGroup> {
+        self.recorder.block_map(self.device)
     }
 }
 

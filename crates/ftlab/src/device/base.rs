@@ -114,14 +114,20 @@ impl<P: Probe, C: Contents> Base<P, C> {
     /// Tells observers that want to know how full the device is.
     #[inline]
     pub fn tell_levels(&mut self) {
-        let Kernel { now, ftl, flash, .. } = &mut self.kernel;
-        if !flash.probe().follows(*now) {
+        let now = self.kernel.now;
+        if !self.kernel.flash.probe().follows(now) {
             return;
         }
+        let levels = self.levels();
+        self.kernel.flash.probe_mut().note(now, Note::Levels(levels));
+    }
+
+    /// How full the device is.
+    pub fn levels(&self) -> Levels {
+        let ftl = &self.kernel.ftl;
         let planes = (0..ftl.geometry().planes()).map(PlaneId::new);
         let free_blocks = planes.map(|plane| ftl.free_blocks(plane)).min().unwrap_or(0);
-        let buffered_pages = self.buffer.pages_left() as u32;
-        flash.probe_mut().note(*now, Note::Levels(Levels { free_blocks, buffered_pages }));
+        Levels { free_blocks, buffered_pages: self.buffer.pages_left() as u32 }
     }
 
     /// A request is done now.

@@ -63,7 +63,7 @@ use crate::host::zones::Zones;
 use crate::host::{
     Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request, StreamIdentities,
 };
-use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
+use crate::scheduler::{CommandId, Flash, Levels, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::Canary;
 
@@ -92,6 +92,12 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The write buffer.
     pub fn buffer(&self) -> &Buffer {
         &self.base.buffer
+    }
+
+    /// How full the device is.
+    #[must_use]
+    pub fn levels(&self) -> Levels {
+        self.base.levels()
     }
 
     /// The bytes.

@@ -53,7 +53,7 @@ pub use placement::PlacementReport;
 pub use queues::{Fairness, QueueReport};
 pub use read_cache::ReadCacheReport;
 pub use reconstruction::{PageReconstruction, RmapMemory};
-pub use recorder::Recorder;
+pub use recorder::{PhaseSoFar, Recorder};
 pub use report::{Cache, Gc, HostReport, PhaseSummary, Report, SCHEMA_VERSION, Wear};
 pub use slc::SlcCache;
 pub use steady::{Round, Steadiness, SteadyReport, Verdict};

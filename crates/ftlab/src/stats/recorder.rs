@@ -23,6 +23,19 @@ struct Open {
     at_start: DeviceCounters,
 }
 
+/// A phase that has not ended.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseSoFar<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Whether the results count it.
+    pub measured: bool,
+    /// What the host saw so far, by submission queue.
+    pub queues: &'a [HostStats],
+    /// What the device had done when it began.
+    pub at_start: &'a DeviceCounters,
+}
+
 /// Records a run on a device.
 ///
 /// Whenever requests complete, call [`look`](Self::look) first and then [`record`](Self::record) for each of them.
@@ -156,6 +169,13 @@ impl Recorder {
     #[must_use]
     pub fn phases(&self) -> &[PhaseStats] {
         &self.phases
+    }
+
+    /// The current phase; none between phases.
+    #[must_use]
+    pub fn current(&self) -> Option<PhaseSoFar<'_>> {
+        let Open { name, measured, queues, at_start, .. } = self.open.as_ref()?;
+        Some(PhaseSoFar { name, measured: *measured, queues, at_start })
     }
 
     /// The changes over time since the measurement started; before that, since the recorder was created.

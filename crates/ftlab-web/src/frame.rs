@@ -1,0 +1,228 @@
+//! What a page draws, as JSON: numbers of the moment, spans, time series, the map of blocks.
+
+use ftlab::ftl::BlockState;
+use ftlab::host::Op;
+use ftlab::nand::Kind;
+use ftlab::scheduler::Origin;
+use ftlab::stats::{AgeingOutlook, BlockGroup, DeviceCounters, HostStats, OpStats, Recorder};
+use ftlab::units::{Nanos, SimTime};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::scene::Scene;
+
+/// The most cells of a map of blocks.
+const MOST_CELLS: usize = 1 << 14;
+/// The valid pages of a cell are told in steps of this many.
+const FULL: u64 = 255;
+
+/// What the host saw in the current phase.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct HostSoFar {
+    phase: String,
+    measured: bool,
+    read: OpSoFar,
+    write: OpSoFar,
+}
+
+/// One operation.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+struct OpSoFar {
+    requests: u64,
+    bytes: u64,
+    p50_ns: Option<Nanos>,
+    p99_ns: Option<Nanos>,
+    p999_ns: Option<Nanos>,
+    max_ns: Option<Nanos>,
+}
+
+/// The requests and the longest latency of the current phase.
+pub fn passed(recorder: &Recorder) -> (u64, Nanos) {
+    let queues = recorder.current().map_or(&[][..], |phase| phase.queues);
+    let longest = |queue: &HostStats| {
+        [Op::Read, Op::Write].map(|op| queue.op(op).latencies.max()).into_iter().flatten().max()
+    };
+    let slowest = queues.iter().filter_map(longest).max().unwrap_or(Nanos::ZERO);
+    (queues.iter().map(HostStats::requests).sum(), slowest)
+}
+
+impl OpSoFar {
+    fn of(stats: &OpStats) -> OpSoFar {
+        let quantile = |quantile| stats.latencies.quantile(quantile);
+        OpSoFar {
+            requests: stats.latencies.count(),
+            bytes: stats.bytes(),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            p999_ns: quantile(0.999),
+            max_ns: stats.latencies.max(),
+        }
+    }
+}
+
+impl HostSoFar {
+    /// What the host saw so far in the current phase, or in the last one.
+    pub fn of(recorder: &Recorder) -> HostSoFar {
+        let told = |name: &str, measured, host: &HostStats| HostSoFar {
+            phase: name.to_owned(),
+            measured,
+            read: OpSoFar::of(host.op(Op::Read)),
+            write: OpSoFar::of(host.op(Op::Write)),
+        };
+        match (recorder.current(), recorder.phases().last()) {
+            (Some(phase), _) => {
+                let mut host = HostStats::default();
+                phase.queues.iter().for_each(|queue| host.merge(queue));
+                told(phase.name, phase.measured, &host)
+            }
+            (None, Some(phase)) => told(&phase.name, phase.measured, &phase.host),
+            (None, None) => HostSoFar::default(),
+        }
+    }
+}
+
+/// The run over time, column by column. All windows but the last are over.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Series {
+    window_ns: u64,
+    start_ns: Vec<u64>,
+    read_bytes: Vec<u64>,
+    write_bytes: Vec<u64>,
+    reads: Vec<u64>,
+    writes: Vec<u64>,
+    read_p99_ns: Vec<Option<Nanos>>,
+    write_p99_ns: Vec<Option<Nanos>>,
+    host_pages: Vec<u64>,
+    copied_pages: Vec<u64>,
+    erases: Vec<u64>,
+    free_blocks: Vec<Option<u32>>,
+}
+
+impl Series {
+    /// The windows so far, of the preparation or of what is measured.
+    pub fn of(recorder: &Recorder) -> Series {
+        let line = recorder.timeline();
+        let mut series = Series { window_ns: line.window_length().0, ..Series::default() };
+        for (at, (start, window)) in line.windows().enumerate() {
+            let (read, write) = (window.op(Op::Read), window.op(Op::Write));
+            series.start_ns.push(start.0);
+            series.read_bytes.push(read.bytes);
+            series.write_bytes.push(write.bytes);
+            series.reads.push(read.requests);
+            series.writes.push(write.requests);
+            series.read_p99_ns.push(line.latency_p99(at, Op::Read));
+            series.write_p99_ns.push(line.latency_p99(at, Op::Write));
+            series.host_pages.push(window.work.host_pages);
+            series.copied_pages.push(window.work.gc_pages);
+            series.erases.push(window.work.erases);
+            series.free_blocks.push(window.free_blocks_min);
+        }
+        series
+    }
+}
+
+/// The blocks, plane by plane, in cells of one or more.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct BlockMap {
+    /// The cells of each plane.
+    per_plane: usize,
+    states: Vec<String>,
+    /// By cell: the number of its most frequent state.
+    state: Vec<u8>,
+    /// By cell: valid pages, as a share of the cell that holds most of them, up to 255.
+    valid: Vec<u8>,
+    /// By cell: erases of its most worn block.
+    erases: Vec<u32>,
+}
+
+impl BlockMap {
+    /// The map of these groups.
+    pub fn of(groups: &[BlockGroup]) -> BlockMap {
+        let planes = groups.last().map_or(1, |group| group.plane.at() + 1);
+        let groups_per_plane = (groups.len() / planes).max(1);
+        let together = groups.len().div_ceil(MOST_CELLS).max(1);
+        let most = groups.iter().map(|group| group.valid / u64::from(group.blocks.max(1)));
+        let most = most.max().unwrap_or(0).max(1);
+        let mut map = BlockMap {
+            per_plane: groups_per_plane.div_ceil(together),
+            states: BlockState::ALL.map(|state| format!("{state:?}").to_lowercase()).into(),
+            ..BlockMap::default()
+        };
+        for cell in groups.chunks(groups_per_plane).flat_map(|plane| plane.chunks(together)) {
+            let blocks: u64 = cell.iter().map(|group| u64::from(group.blocks)).sum();
+            let valid: u64 = cell.iter().map(|group| group.valid).sum();
+            let mut states = [0; BlockState::ALL.len()];
+            for group in cell {
+                states.iter_mut().zip(group.states).for_each(|(sum, count)| *sum += count);
+            }
+            let frequent = (0..states.len()).rev().max_by_key(|&state| states[state]);
+            map.state.push(frequent.unwrap_or(0) as u8);
+            map.valid.push((valid * FULL / (most * blocks.max(1))).min(FULL) as u8);
+            map.erases.push(cell.iter().map(|group| group.erases_max).max().unwrap_or(0));
+        }
+        map
+    }
+}
+
+/// An ageing in words.
+pub fn ageing(outlook: &AgeingOutlook) -> String {
+    let written = match outlook.write_amplification {
+        Some(amplification) => format!(", write amplification {amplification:.2}"),
+        None => String::new(),
+    };
+    format!("age: {} rounds of at most {}{written}", outlook.rounds, outlook.most_rounds)
+}
+
+/// Programs for all purposes, in mapping units, by those of the host.
+fn amplification(counters: &DeviceCounters) -> Option<f64> {
+    let ftl = &counters.ftl;
+    let all = ftl.host_pages + ftl.gc_pages + ftl.padding;
+    (ftl.host_pages > 0).then(|| all as f64 / ftl.host_pages as f64)
+}
+
+/// What is told each time that the run waits. It takes the spans.
+pub fn frame(scene: &mut Scene, ended: bool) -> Value {
+    let spans: Vec<Value> = scene
+        .spans
+        .iter()
+        .map(|span| {
+            json!([
+                u8::from(span.of_bus),
+                span.place,
+                span.kind as u8,
+                span.origin as u8,
+                span.from.0,
+                span.until.0
+            ])
+        })
+        .collect();
+    scene.spans.clear();
+    let left_out = std::mem::take(&mut scene.left_out);
+    let counters = &scene.counters;
+    let commands = |kind: Kind| Origin::ALL.map(|of| counters.commands[of as usize][kind as usize]);
+    let now = scene.progress.map_or(SimTime::ZERO, |progress| progress.now);
+    let now = if ended { now.max(SimTime(counters.span.0)) } else { now };
+    json!({
+        "now_ns": now.0,
+        "ended": ended,
+        "stopped": scene.stopped,
+        "doing": scene.doing,
+        "untimed": scene.untimed,
+        "submitted": scene.progress.map(|progress| progress.submitted),
+        "total": scene.progress.and_then(|progress| progress.total),
+        "host": scene.host,
+        "levels": scene.levels.map(|levels| json!({ "free_blocks": levels.free_blocks, "buffered_pages": levels.buffered_pages })),
+        "die_busy_ns": counters.die_busy.iter().map(|busy| busy.0).collect::<Vec<u64>>(),
+        "channel_busy_ns": counters.channel_busy.iter().map(|busy| busy.0).collect::<Vec<u64>>(),
+        "host_pages": counters.ftl.host_pages,
+        "copied_pages": counters.ftl.gc_pages,
+        "padding_pages": counters.ftl.padding,
+        "write_amplification": amplification(counters),
+        "collections": scene.collections,
+        "programs": commands(Kind::Program),
+        "reads": commands(Kind::Read),
+        "erases": commands(Kind::Erase),
+        "spans": spans,
+        "left_out": left_out,
+    })
+}

@@ -1,0 +1,256 @@
+//! What is seen of a run while it goes on: the activity of dies and channels, and the moment at which it waits again.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ftlab::nand::Kind;
+use ftlab::scheduler::{Activity, Levels, Note, Origin, Probe};
+use ftlab::stats::{AgeingOutlook, DeviceCounters};
+use ftlab::units::{Nanos, SimTime};
+use ftlab_lab::experiment::{RunView, Watcher};
+use ftlab_workload::replay::{Going, Progress};
+
+use crate::ask::{GRAIN, StopAt};
+use crate::frame::{self, BlockMap, HostSoFar, Series};
+
+/// The most spans between two frames; what is beyond that nobody could see.
+const MOST_SPANS: usize = 20_000;
+
+/// When a run waits again.
+#[derive(Clone, Copy, Debug)]
+pub struct Until {
+    /// Not beyond this time.
+    pub time: SimTime,
+    /// After so many looks.
+    pub looks: u32,
+    /// When this happens.
+    pub stop_at: Option<StopAt>,
+    /// Whether to note what dies and channels do.
+    pub spans: bool,
+}
+
+/// A span in which a die or a bus was busy.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// Whether it is that of a bus.
+    pub of_bus: bool,
+    /// The die or channel.
+    pub place: u32,
+    pub kind: Kind,
+    pub origin: Origin,
+    pub from: SimTime,
+    pub until: SimTime,
+}
+
+/// What the probe and the watcher of a run note.
+pub struct Scene {
+    pub until: Until,
+    pub spans: Vec<Span>,
+    /// Spans beyond the most.
+    pub left_out: u64,
+    /// Collections that began, and deaths of dies that were found.
+    pub collections: u64,
+    pub deaths: u64,
+    /// What is now done, for people.
+    pub doing: String,
+    pub progress: Option<Progress>,
+    /// Requests done without a clock, and their total.
+    pub untimed: Option<(u64, Option<u64>)>,
+    /// Whether the run waits because of [`Until::stop_at`].
+    pub stopped: bool,
+    pub counters: DeviceCounters,
+    pub levels: Option<Levels>,
+    pub host: HostSoFar,
+    pub series: Series,
+    pub blocks: BlockMap,
+    /// What is to be refreshed at the next pause.
+    pub wants_series: bool,
+    pub wants_blocks: bool,
+}
+
+impl Default for Scene {
+    fn default() -> Scene {
+        let until = Until { time: SimTime::ZERO, looks: 0, stop_at: None, spans: false };
+        Scene {
+            until,
+            spans: Vec::new(),
+            left_out: 0,
+            collections: 0,
+            deaths: 0,
+            doing: String::new(),
+            progress: None,
+            untimed: None,
+            stopped: false,
+            counters: DeviceCounters::default(),
+            levels: None,
+            host: HostSoFar::default(),
+            series: Series::default(),
+            blocks: BlockMap::default(),
+            wants_series: true,
+            wants_blocks: true,
+        }
+    }
+}
+
+/// A scene that several parts of a run write to.
+pub type SharedScene = Rc<RefCell<Scene>>;
+
+/// Notes what the flash does.
+#[derive(Clone)]
+pub struct SceneProbe(pub SharedScene);
+
+impl SceneProbe {
+    fn span(&self, activity: &Activity, of_bus: bool) {
+        let mut scene = self.0.borrow_mut();
+        if !scene.until.spans {
+            return;
+        }
+        if scene.spans.len() == MOST_SPANS {
+            scene.left_out += 1;
+            return;
+        }
+        let &Activity { kind, origin, from, until, die, channel, .. } = activity;
+        let place = if of_bus { channel.at() } else { die.at() } as u32;
+        scene.spans.push(Span { of_bus, place, kind, origin, from, until });
+    }
+}
+
+impl Probe for SceneProbe {
+    fn cell(&mut self, activity: &Activity) {
+        self.span(activity, false);
+    }
+
+    fn bus(&mut self, activity: &Activity) {
+        self.span(activity, true);
+    }
+
+    /// The rest of a suspended operation is reported when it resumes.
+    fn pause(&mut self, activity: &Activity, at: SimTime) {
+        let mut scene = self.0.borrow_mut();
+        let place = activity.die.at() as u32;
+        let reported = |span: &&mut Span| {
+            !span.of_bus && span.place == place && span.from == activity.from && span.until > at
+        };
+        if let Some(span) = scene.spans.iter_mut().rev().find(reported) {
+            span.until = at;
+        }
+    }
+
+    fn note(&mut self, _: SimTime, note: Note) {
+        match note {
+            Note::Collects { .. } | Note::Merges { .. } => self.0.borrow_mut().collections += 1,
+            Note::DieDied { .. } => self.0.borrow_mut().deaths += 1,
+            _ => {}
+        }
+    }
+}
+
+/// What something interesting is recognised by.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Marks {
+    collections: u64,
+    deaths: u64,
+    bypassed: u64,
+    spans: usize,
+    requests: u64,
+    slowest: Nanos,
+}
+
+/// Decides when the run waits.
+pub struct Director {
+    pub scene: SharedScene,
+    looks: u32,
+    /// The marks at the beginning of this stretch.
+    began: Option<Marks>,
+}
+
+impl Director {
+    /// Directs a run.
+    pub fn new(scene: SharedScene) -> Director {
+        Director { scene, looks: 0, began: None }
+    }
+
+    fn marks(&self, view: &dyn RunView) -> Marks {
+        let (requests, slowest) = frame::passed(view.recorder());
+        let scene = self.scene.borrow();
+        Marks {
+            collections: scene.collections,
+            deaths: scene.deaths,
+            bypassed: match scene.until.stop_at {
+                Some(StopAt::SlcCacheFull) => view.counters().slc.bypassed,
+                _ => 0,
+            },
+            spans: scene.spans.len(),
+            requests,
+            slowest,
+        }
+    }
+
+    /// Whether what the stretch waits for has happened.
+    fn has_happened(&self, stop_at: StopAt, view: &dyn RunView) -> bool {
+        let (now, began) = (self.marks(view), self.began.unwrap_or_default());
+        match stop_at {
+            StopAt::Collection => now.collections > began.collections,
+            StopAt::Slow(limit) => now.slowest > began.slowest && now.slowest >= Nanos(limit),
+            StopAt::SlcCacheFull => now.bypassed > began.bypassed,
+            StopAt::DieDeath => now.deaths > began.deaths,
+            StopAt::Anything => now.spans != began.spans || now.requests != began.requests,
+        }
+    }
+
+    /// Notes what is seen while the run waits.
+    fn note(&self, view: &dyn RunView) {
+        let mut scene = self.scene.borrow_mut();
+        scene.counters = view.counters();
+        scene.levels = Some(view.levels());
+        scene.host = HostSoFar::of(view.recorder());
+        if std::mem::take(&mut scene.wants_series) {
+            scene.series = Series::of(view.recorder());
+        }
+        if std::mem::take(&mut scene.wants_blocks) {
+            scene.blocks = BlockMap::of(&view.blocks());
+        }
+    }
+}
+
+impl Watcher for Director {
+    fn begins(&mut self, name: &str, _: Option<std::sync::Arc<ftlab_workload::trace::Meter>>) {
+        name.clone_into(&mut self.scene.borrow_mut().doing);
+    }
+
+    fn ages(&mut self, outlook: &AgeingOutlook) {
+        self.scene.borrow_mut().doing = frame::ageing(outlook);
+    }
+
+    fn writes(&mut self, done: u64, total: Option<u64>) -> std::ops::ControlFlow<()> {
+        self.scene.borrow_mut().untimed = Some((done, total));
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn looks(&mut self, progress: &Progress, view: &dyn RunView) -> Going {
+        let until = {
+            let mut scene = self.scene.borrow_mut();
+            scene.progress = Some(*progress);
+            scene.untimed = None;
+            scene.until
+        };
+        if self.began.is_none() {
+            // The run has just been told to go on.
+            self.began = Some(self.marks(view));
+            self.looks = 0;
+        } else {
+            self.looks += 1;
+        }
+        let happened = until.stop_at.is_some_and(|what| self.has_happened(what, view));
+        if happened || progress.now >= until.time || self.looks >= until.looks {
+            self.scene.borrow_mut().stopped = happened;
+            self.began = None;
+            self.note(view);
+            return Going::Pause;
+        }
+        match until.stop_at {
+            Some(_) => Going::Until(until.time.min(progress.now + GRAIN)),
+            None => Going::Until(until.time),
+        }
+    }
+}

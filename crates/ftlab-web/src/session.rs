@@ -1,0 +1,182 @@
+//! A run that a script steps: an experiment of the laboratory whose watcher pauses it, and what is seen meanwhile.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use ftlab::config::Config;
+use ftlab::nand::Kind;
+use ftlab::scheduler::Origin;
+use ftlab::shape::Geometry;
+use ftlab_lab::Failure;
+use ftlab_lab::device;
+use ftlab_lab::experiment::{Conduct, Experiment, LoadSource, Measured, NamedRun};
+use ftlab_lab::memory::Instruments;
+use ftlab_lab::result::to_json;
+use ftlab_lab::stop::Stop;
+use ftlab_workload::generate::Workload;
+use ftlab_workload::trace;
+use serde_json::{Value, json};
+
+use crate::ask::Plan;
+use crate::frame;
+use crate::scene::{Director, SceneProbe, SharedScene, Until};
+
+type Run = Pin<Box<dyn Future<Output = Result<Measured<SceneProbe>, Failure>>>>;
+
+/// A run.
+pub struct Session {
+    scene: SharedScene,
+    facts: Value,
+    /// Nothing once it has ended.
+    run: Option<Run>,
+    /// How it ended.
+    outcome: Option<Result<String, Failure>>,
+}
+
+fn config_of(plan: &Plan) -> Result<Config, Failure> {
+    let sets = device::settings(&plan.set);
+    match &plan.device_text {
+        Some(text) => device::of_file_text(&plan.device, text, &sets),
+        None => device::load(&plan.device, &sets),
+    }
+}
+
+fn load_of(plan: &Plan) -> Result<LoadSource, Failure> {
+    if let (Some(name), Some(text)) = (&plan.trace, &plan.trace_text) {
+        let held = Some(Bytes::copy_from_slice(text.as_bytes()));
+        let reading = trace::Options::default();
+        return Ok(LoadSource::Trace { file: name.clone(), held, reading });
+    }
+    match &plan.workload_text {
+        Some(text) => {
+            let mut none = |_: &str| Err("a page has no files".to_owned());
+            let workload = Workload::parse(&plan.workload, text, &mut none);
+            let workload = workload.map_err(Failure::usage)?;
+            Ok(LoadSource::Workload(std::sync::Arc::new(workload)))
+        }
+        None => LoadSource::workload(&plan.workload),
+    }
+}
+
+impl Session {
+    /// Opens a run. Nothing happens until it is told to go on.
+    ///
+    /// # Errors
+    /// The device, the load or an option is wrong.
+    pub fn open(plan: &Plan) -> Result<Session, Failure> {
+        let config = config_of(plan)?;
+        let mut named = NamedRun::default();
+        for (name, text) in &plan.options {
+            let told = |problem| Failure::usage(format!("`{name}`: {problem}"));
+            named.options.set(name, text).map_err(told)?;
+        }
+        let experiment = Experiment::new(load_of(plan)?, &named.options)?;
+        experiment.check(&config, 1)?;
+        let load = experiment.load.open()?;
+        let facts = facts(&config, plan);
+        let scene = SharedScene::default();
+        let (seed, of_run) = (plan.seed, Rc::clone(&scene));
+        let run = async move {
+            let mut director = Director::new(Rc::clone(&of_run));
+            let stop = Stop::default();
+            let conduct = Conduct { watcher: &mut director, stop: &stop, requests: None };
+            let instruments = Instruments { probe: SceneProbe(of_run), contents: () };
+            experiment.play_with(load, &config, seed, conduct, instruments).await
+        };
+        Ok(Session { scene, facts, run: Some(Box::pin(run)), outcome: None })
+    }
+
+    /// Returns what is known of the device.
+    pub fn facts(&self) -> Value {
+        self.facts.clone()
+    }
+
+    /// Lets the run go on, and returns what was seen.
+    ///
+    /// # Errors
+    /// The run failed.
+    pub fn go(&mut self, until: Until) -> Result<Value, Failure> {
+        {
+            let mut scene = self.scene.borrow_mut();
+            scene.until = until;
+            scene.stopped = false;
+        }
+        if let Some(run) = &mut self.run {
+            let mut context = Context::from_waker(Waker::noop());
+            if let Poll::Ready(ended) = run.as_mut().poll(&mut context) {
+                self.run = None;
+                self.outcome = Some(ended.and_then(|measured| self.end(&measured)));
+            }
+        }
+        if let Some(Err(failure)) = &self.outcome {
+            return Err(failure.clone());
+        }
+        let mut scene = self.scene.borrow_mut();
+        Ok(frame::frame(&mut scene, self.run.is_none()))
+    }
+
+    /// Notes what is seen at the end, and returns the result as a text.
+    fn end(&self, measured: &Measured<SceneProbe>) -> Result<String, Failure> {
+        let mut scene = self.scene.borrow_mut();
+        scene.counters = ftlab::stats::DeviceCounters::of(&measured.device);
+        scene.levels = Some(measured.device.levels());
+        scene.host = frame::HostSoFar::of(&measured.recorder);
+        scene.series = frame::Series::of(&measured.recorder);
+        scene.blocks = frame::BlockMap::of(&measured.blocks());
+        to_json(&measured.document)
+    }
+
+    /// Returns the run over time, as it was at the last pause at which it was wanted, and wants it again.
+    pub fn series(&mut self) -> Value {
+        let mut scene = self.scene.borrow_mut();
+        scene.wants_series = true;
+        json!(scene.series)
+    }
+
+    /// As [`series`](Self::series), of the blocks.
+    pub fn blocks(&mut self) -> Value {
+        let mut scene = self.scene.borrow_mut();
+        scene.wants_blocks = true;
+        json!(scene.blocks)
+    }
+
+    /// Returns the result of a run that has ended.
+    ///
+    /// # Errors
+    /// It has not ended, or failed.
+    pub fn result(&self) -> Result<Value, Failure> {
+        match &self.outcome {
+            Some(Ok(text)) => Ok(json!({ "text": text })),
+            Some(Err(failure)) => Err(failure.clone()),
+            None => Err(Failure::usage("the run has not ended\n  remedy: let it go on")),
+        }
+    }
+}
+
+/// What a page needs to know of a device.
+fn facts(config: &Config, plan: &Plan) -> Value {
+    let shape = config.shape();
+    let geometry = Geometry::new(shape);
+    let dies = (0..geometry.dies()).map(ftlab::units::DieId::new);
+    let channels: Vec<usize> = dies.map(|die| geometry.channel_of(die).0.at()).collect();
+    json!({
+        "name": config.options.device.name,
+        "title": device::title(config),
+        "about": config.options.device.description,
+        "dies": geometry.dies(),
+        "channels": geometry.channels(),
+        "channel_of_die": channels,
+        "planes": geometry.planes(),
+        "blocks_per_plane": shape.blocks_per_plane,
+        "pages_per_block": shape.pages_per_block,
+        "page_bytes": shape.page_size.0,
+        "kinds": Kind::ALL.map(|kind| json!(kind)),
+        "origins": Origin::ALL.map(|origin| origin.name()),
+        "device_file": config.canonical(),
+        "warnings": device::remarks([config]),
+        "plan": plan,
+    })
+}

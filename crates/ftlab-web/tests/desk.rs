@@ -1,0 +1,234 @@
+//! What a page is told: the results of the program, at any pace; what is seen meanwhile; and messages for what is wrong.
+
+use std::path::Path;
+
+use bytes::Bytes;
+use ftlab_lab::Lab;
+use ftlab_lab::device;
+use ftlab_lab::experiment::{Experiment, LoadSource, NamedRun};
+use ftlab_lab::result::to_json;
+use ftlab_web::Desk;
+use ftlab_workload::trace;
+use serde_json::{Value, json};
+
+/// Devices, settings, loads and options: two of each of the five papers' kinds, and drives on sale.
+const PLANS: [(&str, &[&str], &str, &[(&str, &str)]); 10] = [
+    ("tiny", &[], "randwrite-4k", &[("requests", "3000"), ("precondition", "fill,age")]),
+    (
+        "tiny",
+        &["ftl.gc.victim=cost-benefit"],
+        "mixed-70-30-zipf",
+        &[("requests", "3000"), ("precondition", "fill")],
+    ),
+    ("tiny", &[], "noisy-neighbour", &[("requests", "2000")]),
+    (
+        "tlc-32g",
+        &["nand.pages_per_block=24"],
+        "mixed-70-30-zipf",
+        &[("requests", "2000"), ("precondition", "fill")],
+    ),
+    ("rw-scheduler", &[], "rw-scheduler-80", &[("requests", "2000")]),
+    ("channel-management", &[], "randwrite-4k", &[("requests", "2000")]),
+    ("prlru", &[], "randwrite-4k", &[("requests", "2000"), ("queue_depth", "8")]),
+    ("cosmos-openssd", &[], "randwrite-4k", &[("requests", "1000")]),
+    ("agcr", &[], "mixed-70-30-zipf", &[("requests", "2000")]),
+    ("mqsim", &[], "randwrite-4k", &[("requests", "2000"), ("queue_depth", "3")]),
+];
+
+fn plan(at: usize) -> Value {
+    let (device, set, workload, options) = PLANS[at];
+    let options: serde_json::Map<_, _> =
+        options.iter().map(|(name, text)| ((*name).to_owned(), json!(text))).collect();
+    json!({ "device": device, "set": set, "workload": workload, "options": options, "seed": 7 })
+}
+
+fn asked(desk: &mut Desk, question: &Value) -> Value {
+    let answer: Value = serde_json::from_str(&desk.answer(&question.to_string())).unwrap();
+    assert_eq!(answer.get("error"), None, "{question}");
+    answer
+}
+
+fn refused(desk: &mut Desk, question: &Value) -> String {
+    let answer: Value = serde_json::from_str(&desk.answer(&question.to_string())).unwrap();
+    answer["error"].as_str().unwrap_or_else(|| panic!("{question} is answered")).to_owned()
+}
+
+/// Runs to the end in steps of `step_ns`, or in stretches of `looks`. Returns the frames.
+fn to_end(desk: &mut Desk, run: u32, step_ns: Option<u64>, looks: u32) -> Vec<Value> {
+    let mut frames = Vec::new();
+    loop {
+        let now = frames.last().map_or(0, |frame: &Value| frame["now_ns"].as_u64().unwrap());
+        let until = step_ns.map(|step| now + step);
+        let go =
+            json!({ "ask": "go", "run": run, "until_ns": until, "looks": looks, "spans": true });
+        let frame = asked(desk, &go);
+        let ended = frame["ended"] == true;
+        frames.push(frame);
+        if ended {
+            return frames;
+        }
+    }
+}
+
+fn natively(load: LoadSource, device: &str, set: &[&str], options: &[(&str, &str)]) -> String {
+    let config = device::load(device, &device::settings(set)).unwrap();
+    let mut named = NamedRun::default();
+    options.iter().for_each(|(name, text)| named.options.set(name, text).unwrap());
+    let experiment = Experiment::new(load, &named.options).unwrap();
+    let measured = Lab::default().run(&experiment, &config, 7, &mut (), None).unwrap();
+    to_json(&measured.document).unwrap()
+}
+
+#[test]
+fn results_are_those_of_the_program_at_any_pace() {
+    let mut paused = 0;
+    for (at, (device, set, workload, options)) in PLANS.iter().enumerate() {
+        let expected = natively(LoadSource::workload(workload).unwrap(), device, set, options);
+        for (step, looks) in [(None, 1), (None, 1000), (Some(333_333), 1000)] {
+            let mut desk = Desk::default();
+            asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan(at) }));
+            let frames = to_end(&mut desk, 0, step, looks);
+            paused += usize::from(frames.len() > 1);
+            let result = asked(&mut desk, &json!({ "ask": "result", "run": 0 }));
+            assert_eq!(result["text"], expected, "{device} in steps of {step:?}");
+        }
+    }
+    assert!(paused > PLANS.len(), "only {paused} runs paused");
+}
+
+#[test]
+fn a_trace_from_memory_gives_the_result_of_its_file() {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/traces/office-20k.csv.gz");
+    let mut reader = flate2::read::GzDecoder::new(std::fs::File::open(&file).unwrap());
+    let mut text = String::new();
+    std::io::Read::read_to_string(&mut reader, &mut text).unwrap();
+    let options = [("address", "fold"), ("requests", "2000")];
+    let held = Some(Bytes::from(text.clone()));
+    let reading = trace::Options::default();
+    let load = LoadSource::Trace { file: "office.csv".to_owned(), held, reading };
+    let expected = natively(load, "tiny", &[], &options);
+    let mut desk = Desk::default();
+    let mut plan =
+        json!({ "device": "tiny", "trace": "office.csv", "trace_text": text, "seed": 7 });
+    plan["options"] = json!({ "address": "fold", "requests": "2000" });
+    asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan }));
+    to_end(&mut desk, 0, Some(1_000_000_000), 1000);
+    assert_eq!(asked(&mut desk, &json!({ "ask": "result", "run": 0 }))["text"], expected);
+}
+
+/// The spans of each die and bus fill the time that counters say it was busy, and do not overlap.
+#[test]
+fn spans_are_what_the_counters_count() {
+    let mut desk = Desk::default();
+    let facts = asked(&mut desk, &json!({ "ask": "open", "run": 3, "plan": plan(0) }));
+    let dies = facts["dies"].as_u64().unwrap() as usize;
+    let frames = to_end(&mut desk, 3, Some(200_000), 1000);
+    let mut busy = vec![0; dies];
+    let mut last = vec![0; dies];
+    for span in frames.iter().flat_map(|frame| frame["spans"].as_array().unwrap()) {
+        let [of_bus, place, _, _, from, until] =
+            [0, 1, 2, 3, 4, 5].map(|at| span[at].as_u64().unwrap());
+        if of_bus == 0 {
+            let place = place as usize;
+            assert!(from >= last[place] && until >= from, "a die does one thing at a time");
+            last[place] = until;
+            busy[place] += until - from;
+        }
+    }
+    let last = frames.last().unwrap();
+    assert_eq!(last["left_out"], 0);
+    let counted: Vec<u64> =
+        last["die_busy_ns"].as_array().unwrap().iter().map(|of| of.as_u64().unwrap()).collect();
+    assert!(busy.iter().sum::<u64>() > 0);
+    for (seen, counted) in busy.iter().zip(&counted) {
+        assert!(seen <= counted, "cells are busy within the time of the die: {seen} {counted}");
+    }
+}
+
+#[test]
+fn series_and_blocks_agree_with_the_frame() {
+    let mut desk = Desk::default();
+    let facts = asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan(0) }));
+    let frame = to_end(&mut desk, 0, None, 1000).pop().unwrap();
+    let series = asked(&mut desk, &json!({ "ask": "series", "run": 0 }));
+    let sum = |of: &str| {
+        series[of].as_array().unwrap().iter().map(|value| value.as_u64().unwrap()).sum::<u64>()
+    };
+    assert_eq!(sum("writes"), frame["host"]["write"]["requests"].as_u64().unwrap());
+    assert_eq!(sum("write_bytes"), frame["host"]["write"]["bytes"].as_u64().unwrap());
+    let blocks = asked(&mut desk, &json!({ "ask": "blocks", "run": 0 }));
+    let cells = facts["planes"].as_u64().unwrap() * facts["blocks_per_plane"].as_u64().unwrap();
+    assert_eq!(blocks["state"].as_array().unwrap().len() as u64, cells);
+    assert!(blocks["valid"].as_array().unwrap().contains(&json!(255)));
+}
+
+#[test]
+fn a_run_stops_where_something_happens() {
+    let mut desk = Desk::default();
+    let open = json!({ "ask": "open", "run": 0, "plan": { "device": "tiny", "workload": "randwrite-4k", "seed": 1 } });
+    asked(&mut desk, &open);
+    let go = |stop_at: Value| json!({ "ask": "go", "run": 0, "looks": 1_000_000, "stop_at": stop_at, "spans": false });
+    let frame = asked(&mut desk, &go(json!("collection")));
+    assert_eq!((&frame["stopped"], &frame["ended"]), (&json!(true), &json!(false)));
+    assert_eq!(
+        frame["copied_pages"].as_u64().unwrap().min(8),
+        frame["copied_pages"].as_u64().unwrap()
+    );
+    let slowest = |frame: &Value| frame["host"]["write"]["max_ns"].as_u64().unwrap_or(0);
+    let next = asked(&mut desk, &go(json!({ "slow": slowest(&frame) + 1 })));
+    assert!(slowest(&next) > slowest(&frame) && next["stopped"] == true, "{frame} {next}");
+    let single = asked(&mut desk, &go(json!("anything")));
+    assert!(single["now_ns"].as_u64() > next["now_ns"].as_u64());
+    assert!(single["now_ns"].as_u64().unwrap() < next["now_ns"].as_u64().unwrap() + 10_000_000);
+}
+
+#[test]
+fn what_is_wrong_is_told_in_the_words_of_the_program() {
+    let mut desk = Desk::default();
+    let open = |plan: Value| json!({ "ask": "open", "run": 0, "plan": plan });
+    for (plan, told) in [
+        (json!({ "device": "tinny", "workload": "randwrite-4k" }), "did you mean"),
+        (json!({ "device": "tiny", "workload": "randwrite" }), "randwrite-4k"),
+        (json!({ "device": "tiny", "set": ["nand.blocks=3"], "workload": "fill" }), "nand.blocks"),
+        (json!({ "device": "a.toml", "device_text": "[nand\n", "workload": "fill" }), "a.toml"),
+        (
+            json!({ "device": "a.toml", "device_text": "base = \"other.toml\"\n", "workload": "fill" }),
+            "other.toml",
+        ),
+        (
+            json!({ "device": "tiny", "workload": "w.toml", "workload_text": "[[phase]]\nwrites = 3\n" }),
+            "w.toml",
+        ),
+        (json!({ "device": "tiny", "trace": "t.csv", "trace_text": "what is this\n" }), "t.csv"),
+        (json!({ "device": "tiny", "workload": "fill", "options": { "speed": "fast" } }), "speed"),
+        (json!({ "device": "tiny", "workload": "fill", "options": { "sped": "1" } }), "sped"),
+        (json!({ "devise": "tiny" }), "devise"),
+    ] {
+        let error = refused(&mut desk, &open(plan.clone()));
+        assert!(error.contains(told), "{plan}: {error}");
+    }
+    assert!(refused(&mut desk, &json!({ "ask": "series", "run": 9 })).contains("no run 9"));
+    assert!(refused(&mut desk, &json!({ "ask": "dance" })).contains("dance"));
+    assert!(desk.answer("{").contains("no question"));
+}
+
+#[test]
+fn two_runs_go_on_side_by_side() {
+    let mut desk = Desk::default();
+    for run in 0..2 {
+        asked(&mut desk, &json!({ "ask": "open", "run": run, "plan": plan(run as usize) }));
+    }
+    let go = |run: u32| json!({ "ask": "go", "run": run, "looks": 1, "spans": false });
+    asked(&mut desk, &go(0));
+    asked(&mut desk, &go(1));
+    let (a, b) = (to_end(&mut desk, 0, None, 9).len(), to_end(&mut desk, 1, None, 9).len());
+    assert!(a > 0 && b > 0);
+    let text =
+        |desk: &mut Desk, run| asked(desk, &json!({ "ask": "result", "run": run }))["text"].clone();
+    assert_ne!(text(&mut desk, 0), text(&mut desk, 1));
+    asked(&mut desk, &json!({ "ask": "close", "run": 0 }));
+    assert!(refused(&mut desk, &go(0)).contains("no run 0"));
+    let catalog = asked(&mut desk, &json!({ "ask": "catalog" }));
+    assert!(catalog["devices"].to_string().contains("tlc-32g"));
+}
