@@ -3,16 +3,17 @@
 //! The libraries lend out one file at a time, so a thread of its own reads them and sends their bytes on. It is at most a few blocks
 //! ahead, and ends when nobody listens any more.
 
+#[cfg(feature = "compressors")]
+mod packed;
+
 use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use sevenz_rust2::{ArchiveReader, Password};
 
-use super::input::DECODER_MEMORY;
-use super::natural::natural;
+use packed::{send_seven_zip, send_zip};
 
 /// The bytes of a block on its way.
 const BLOCK: usize = 256 << 10;
@@ -219,35 +220,19 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
     Ok(())
 }
 
-/// Files of a zip archive can be read in any order: by their names, with numbers by their values.
-fn send_zip(from: impl Read + Seek, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
-    let mut archive = zip::ZipArchive::new(from).map_err(io::Error::other)?;
-    let mut names = Vec::new();
-    for index in 0..archive.len() {
-        let file = archive.by_index_raw(index).map_err(io::Error::other)?;
-        if file.is_file() {
-            names.push((file.name().map_err(io::Error::other)?.into_owned(), index));
-        }
-    }
-    names.sort_by(|one, other| natural(&one.0).cmp(&natural(&other.0)));
-    for (name, index) in names {
-        let mut file = archive.by_index(index).map_err(io::Error::other)?;
-        if !send_file(name, &mut file, to)? {
-            break;
-        }
-    }
-    Ok(())
-}
+/// Sends the files of a zip or 7z archive. A build without the feature `compressors` has no threads either.
+#[cfg(not(feature = "compressors"))]
+mod packed {
+    use std::io;
+    use std::sync::mpsc::SyncSender;
 
-fn send_seven_zip(from: impl Read + Seek, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
-    let limit = (DECODER_MEMORY >> 10) as usize;
-    let mut archive = ArchiveReader::new_with_memory_limit(from, Password::empty(), limit)
-        .map_err(io::Error::other)?;
-    let each = archive.for_each_entries(|entry, bytes| {
-        if entry.is_directory() {
-            return Ok(true);
-        }
-        send_file(entry.name().to_owned(), bytes, to).map_err(Into::into)
-    });
-    each.map_err(io::Error::other)
+    use super::ArchivePiece;
+
+    pub fn send_zip<T>(_: T, _: &SyncSender<ArchivePiece>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    pub fn send_seven_zip<T>(_: T, _: &SyncSender<ArchivePiece>) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }

@@ -110,6 +110,7 @@ pub enum Compression {
 }
 
 /// The memory limit of a decoder, so that a file of few bytes cannot request all memory.
+#[cfg(feature = "compressors")]
 pub(crate) const DECODER_MEMORY: u64 = 512 << 20;
 
 /// How many bytes identify a file: enough to reach the magic number of a tar archive.

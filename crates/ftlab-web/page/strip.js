@@ -1,0 +1,107 @@
+// What each die and channel does: single operations at a slow pace, the share of busy time at a fast one.
+'use strict';
+function stripOf(canvas, legend, about) {
+  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, WALL_S = 4;
+  // The colour of an operation is that of its purpose; its kind is its pattern.
+  const PURPOSES = ['host', 'read-modify-write', 'collection', 'care of blocks', 'fold of the SLC cache', 'rewrite', 'system area'];
+  const INKS = [0, 5, 1, 3, 2, 4, 7], ERASE = 2, READ = 0;
+  let facts = null, spans = [], columns = [], busy = null, now = 0, length = 1e6, detailed = true;
+
+  const rows = () => facts ? facts.dies + facts.channels : 0;
+  function open(of) {
+    [facts, spans, columns, busy, now] = [of, [], [], null, 0];
+    legend.textContent = '';
+    PURPOSES.forEach((name, at) => {
+      const entry = el('span', legend);
+      el('span', entry, 'ink').style.background = colour(INKS[at]);
+      entry.append(name);
+    });
+    el('span', legend, 'small', 'pale: reads; striped: erases; below, the buses of the channels');
+    draw();
+  }
+  // `speed`: simulated nanoseconds a second of the wall; none if as fast as it goes.
+  function add(frame, speed) {
+    detailed = frame.spans.length > 0 || (speed !== null && speed <= 200e6);
+    now = frame.now_ns;
+    if (detailed) {
+      length = (speed ?? 1e6) * WALL_S;
+      frame.spans.forEach(([bus, place, kind, origin, from, until]) => spans.push({ row: bus ? facts.dies + place : place, kind, origin, from, until }));
+      spans = spans.filter(span => span.until > now - length).slice(-40000);
+    }
+    const all = [...frame.die_busy_ns, ...frame.channel_busy_ns];
+    const before = busy;
+    if (before && now > before.now) {
+      const shares = all.map((value, at) => Math.min(1, (value - before.all[at]) / (now - before.now)));
+      columns.push({ from: before.now, until: now, shares });
+      if (columns.length > 1200) columns.splice(0, columns.length - 1200);
+    }
+    if (!before || now > before.now) busy = { now, all };
+    draw();
+  }
+
+  function draw() {
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!width) return;
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
+    const pen = canvas.getContext('2d');
+    pen.scale(ratio, ratio);
+    pen.fillStyle = css('--ground');
+    pen.fillRect(0, 0, width, height);
+    if (!facts) return;
+    const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, (height - AXIS) / rows()));
+    const from = detailed ? now - length : columns[0]?.from ?? 0;
+    const span = Math.max(now - from, 1);
+    const x = time => GUTTER + Math.max(0, (time - from) / span) * (width - GUTTER);
+    pen.font = '11px system-ui, sans-serif';
+    const labels = Math.max(1, Math.ceil(13 / row));
+    for (let at = 0; at < rows(); at += 1) {
+      const first = at === facts.dies;
+      if (at % labels && !first) continue;
+      pen.fillStyle = css('--faint');
+      pen.fillText(at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`, 4, AXIS + at * row + Math.min(row, 12));
+    }
+    if (detailed) paintSpans(pen, row, x);
+    else paintColumns(pen, row, x);
+    pen.fillStyle = css('--faint');
+    for (let mark = 0; mark <= 4; mark += 1) {
+      const time = from + span * mark / 4;
+      pen.textAlign = mark === 4 ? 'end' : 'start';
+      if (time >= 0) pen.fillText(latency(time), mark === 4 ? width - 2 : x(time) + 2, 13);
+    }
+    pen.textAlign = 'start';
+    about.textContent = detailed
+      ? `The last ${latency(length)} of simulated time, to ${latency(now)}.`
+      : 'The share of time in which each was busy; the darker, the more. Slow down to see single operations.';
+  }
+  function paintSpans(pen, row, x) {
+    const tall = Math.max(row - 2, 1), ground = css('--ground');
+    const inks = INKS.map(colour);
+    spans.forEach(span => {
+      const left = x(span.from), right = Math.max(x(span.until), left + 0.7), y = AXIS + span.row * row;
+      pen.globalAlpha = span.kind === READ ? 0.55 : 1;
+      pen.fillStyle = inks[span.origin];
+      pen.fillRect(left, y, right - left, tall);
+      pen.globalAlpha = 1;
+      if (span.kind === ERASE && right - left > 6) {
+        pen.strokeStyle = ground;
+        pen.beginPath();
+        for (let stripe = left + 3; stripe < right - 2; stripe += 6) { pen.moveTo(stripe, y + tall); pen.lineTo(stripe + 3, y); }
+        pen.stroke();
+      }
+    });
+  }
+  function paintColumns(pen, row, x) {
+    pen.fillStyle = colour(0);
+    columns.forEach(({ from, until, shares }) => {
+      const left = x(from), wide = Math.max(x(until) - left, 1);
+      shares.forEach((share, at) => {
+        if (share <= 0) return;
+        pen.globalAlpha = share;
+        pen.fillRect(left, AXIS + at * row, wide, Math.max(row - 1, 1));
+      });
+    });
+    pen.globalAlpha = 1;
+  }
+  new ResizeObserver(draw).observe(canvas);
+  return { open, add, draw };
+}

@@ -1,0 +1,125 @@
+// Owns the simulator and its clock: lets the run go on at the pace that the page asks for, and tells it what is seen.
+'use strict';
+const SLICE_MS = 12, FRAME_MS = 16, SLOW_VIEW_MS = 250, MOST_LOOKS = 1 << 30;
+// Faster than this, single operations would be a blur, and are not noted.
+const MOST_FOR_SPANS = 200e6;
+const encoder = new TextEncoder(), decoder = new TextDecoder();
+let wasm = null, playing = false, speed = null, stopAt = null, now = 0, ended = false;
+// Where the clocks of the simulation and of the wall were when this pace began.
+let origin = { simulated: 0, wall: 0 }, viewed = 0, timer = null;
+
+function ask(question) {
+  const bytes = encoder.encode(JSON.stringify(question));
+  const at = wasm.ftlab_room(bytes.length);
+  new Uint8Array(wasm.memory.buffer, at, bytes.length).set(bytes);
+  const answer = wasm.ftlab_ask();
+  const length = new DataView(wasm.memory.buffer).getUint32(answer, true);
+  return JSON.parse(decoder.decode(new Uint8Array(wasm.memory.buffer, answer + 4, length)));
+}
+
+const pace = () => { origin = { simulated: now, wall: performance.now() }; };
+const told = (name, value) => postMessage({ [name]: value, memory: wasm.memory.buffer.byteLength });
+
+// Goes on for a slice of wall-clock time, or to the simulated time that the pace has come to.
+function slice(limit) {
+  const began = performance.now(), frames = [];
+  const spans = speed !== null && speed <= MOST_FOR_SPANS;
+  do {
+    const frame = ask({ ask: 'go', run: 0, until_ns: limit, looks: 1, stop_at: stopAt, spans });
+    if (frame.error) return { failed: frame.error };
+    frames.push(frame);
+    now = frame.now_ns;
+    ended = frame.ended;
+    if (frame.stopped || ended || (limit !== null && now >= limit)) break;
+  } while (performance.now() - began < SLICE_MS);
+  const last = frames.at(-1);
+  last.spans = frames.flatMap(frame => frame.spans);
+  last.left_out = frames.reduce((sum, frame) => sum + frame.left_out, 0);
+  return last;
+}
+
+function view() {
+  viewed = performance.now();
+  told('series', ask({ ask: 'series', run: 0 }));
+  told('blocks', ask({ ask: 'blocks', run: 0 }));
+}
+
+function tick() {
+  timer = null;
+  const wall = performance.now();
+  const limit = speed === null ? null : Math.floor(origin.simulated + (wall - origin.wall) / 1000 * speed);
+  if (limit === null || limit > now) {
+    const frame = slice(limit);
+    if (frame.failed) return fail(frame.failed);
+    // A pace that the simulator can't keep is not made up for.
+    frame.behind = limit !== null && now < limit;
+    if (frame.behind) pace();
+    if (frame.stopped || ended) playing = false;
+    told('frame', frame);
+    if (!playing) {
+      stopAt = null;
+      view();
+      if (ended) told('result', ask({ ask: 'result', run: 0 }));
+      return;
+    }
+    if (performance.now() - viewed > SLOW_VIEW_MS) view();
+  }
+  timer = setTimeout(tick, speed === null ? 0 : Math.max(0, FRAME_MS - (performance.now() - wall)));
+}
+
+function fail(error) {
+  playing = false;
+  told('failed', error);
+}
+
+const orders = {
+  open({ plan }) {
+    playing = false;
+    clearTimeout(timer);
+    const facts = ask({ ask: 'open', run: 0, plan });
+    [now, ended, viewed] = [0, false, 0];
+    told(facts.error ? 'failed' : 'opened', facts.error ?? facts);
+  },
+  play(order) {
+    [speed, stopAt] = [order.speed, order.stopAt ?? null];
+    pace();
+    if (ended) return;
+    playing = true;
+    clearTimeout(timer);
+    tick();
+  },
+  pause() {
+    playing = false;
+    clearTimeout(timer);
+    if (wasm && !ended) view();
+  },
+  // To whatever happens next.
+  step() {
+    playing = false;
+    clearTimeout(timer);
+    if (ended) return;
+    const frame = ask({ ask: 'go', run: 0, until_ns: null, looks: MOST_LOOKS, stop_at: 'anything', spans: true });
+    if (frame.error) return fail(frame.error);
+    [now, ended] = [frame.now_ns, frame.ended];
+    told('frame', frame);
+    view();
+    if (ended) told('result', ask({ ask: 'result', run: 0 }));
+  },
+  catalog() { told('catalog', ask({ ask: 'catalog' })); },
+};
+
+onmessage = async event => {
+  const order = event.data;
+  try {
+    if (order.wasm) {
+      const stream = new Blob([order.wasm]).stream().pipeThrough(new DecompressionStream('gzip'));
+      const bytes = await new Response(stream).arrayBuffer();
+      wasm = (await WebAssembly.instantiate(bytes, {})).instance.exports;
+      return orders.catalog();
+    }
+    orders[order.order](order);
+  } catch (error) {
+    // A trap: the simulator's memory is no longer sound. The page starts another worker.
+    postMessage({ dead: String(error) });
+  }
+};
