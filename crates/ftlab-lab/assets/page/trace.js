@@ -28,10 +28,13 @@
 
   // By unit: the text of a value, the steps of a linear axis, and the marks of a logarithmic one.
   const DECIMAL = powers(10, -3, 12).flatMap(power => [1, 2, 5].map(times => times * power));
-  const decimal = suffix => ({
-    told: value => (Number.isInteger(value) ? value.toLocaleString('en') : digits(value)) + suffix,
-    label: value => tick(value) + suffix, steps: DECIMAL, marks: decades, base: 10,
+  const short = value => Math.abs(value) < 1 ? String(Number(value.toPrecision(3))) : digits(value);
+  const decimal = (suffix, told = short) => ({
+    told: value => (Number.isInteger(value) ? value.toLocaleString('en') : told(value)) + suffix,
+    label: value => (Math.abs(value) < 1 ? short(value) : tick(value)) + suffix, steps: DECIMAL, marks: decades, base: 10,
   });
+  // What is nearly all must not seem to be all.
+  const share = value => Math.abs(value) < 1 ? short(value) : value.toFixed(2);
   const binary = suffix => ({
     told: value => inUnit(BYTES, value) + suffix, label: value => inUnit(BYTES, value) + suffix, steps: powers(2, 0, 60), base: 2,
     marks: (from, to, width) => {
@@ -42,7 +45,7 @@
   });
   const MARKS = [...powers(10, 0, 10), MINUTE, 10 * MINUTE, HOUR, 10 * HOUR, DAY, 10 * DAY, 100 * DAY];
   const UNITS = {
-    '': decimal(''), '1/s': decimal(' /s'), '%': decimal(' %'), B: binary(''), 'B/s': binary('/s'),
+    '': decimal(''), '1/s': decimal(' /s'), '%': decimal(' %', share), B: binary(''), 'B/s': binary('/s'),
     ns: {
       told: span, base: 10,
       label: (value, step) => inUnit(TIMES, value, step),

@@ -13,8 +13,17 @@ const NS_PER_HOUR: f64 = 3_600.0 * NS_PER_S;
 const PERCENT: f64 = 100.0;
 /// Loads whose lengths differ by more are drawn over shares of their time: of the shorter one nothing would be seen.
 const MOST_TIMES_LONGER: f64 = 4.0;
+/// A vertical axis is logarithmic if its largest value is so many times the least.
+const WIDE: f64 = 10.0;
 /// The curve of a distribution begins and ends this far beyond its values.
 const BEYOND: f64 = 2.0;
+
+/// How to read figures over time: of one load, and of several.
+const OVER_TIME: [&str; 2] = [
+    "From the first request, in intervals of equal length. The last one may be cut short.",
+    "From the first request, in intervals of equal length. The last one may be cut short. If one load is more than four times \
+     as long as another, both are drawn over shares of their time. Hide the larger load to see more of the other.",
+];
 
 /// Figures that belong together.
 #[derive(Clone, Debug)]
@@ -96,12 +105,7 @@ impl Drawing {
 #[must_use]
 pub fn figures_of(loads: &Named<'_>) -> Vec<LoadFigures> {
     let groups = [
-        (
-            "Over time",
-            "From the first request, in intervals of equal length. The last one may be cut short. A load that is much shorter than \
-             another is stretched to its length.",
-            over_time(loads),
-        ),
+        ("Over time", OVER_TIME[usize::from(loads.len() > 1)], over_time(loads)),
         (
             "Requests",
             "Each curve is the share of values that are no larger. Values are in bins at most a sixteenth wide, named by \
@@ -147,6 +151,14 @@ fn by_load(loads: &Named<'_>, of: impl Fn(&Character) -> Points) -> Vec<Points> 
 
 fn logarithmic(label: &str, unit: &str) -> FigureAxis {
     FigureAxis { log: true, ..FigureAxis::numbers(label, unit) }
+}
+
+/// Returns an axis that is logarithmic if its values need that and have logarithms.
+fn logarithmic_if_wide(label: &str, lines: &[Points]) -> FigureAxis {
+    let values = || lines.iter().flatten().filter_map(|point| point.y);
+    let least = values().fold(f64::INFINITY, f64::min);
+    let most = values().fold(0.0, f64::max);
+    FigureAxis { log: least > 0.0 && most > WIDE * least, ..FigureAxis::numbers(label, "") }
 }
 
 fn ticked(axis: FigureAxis, ticks: impl IntoIterator<Item = f64>) -> FigureAxis {
@@ -286,7 +298,6 @@ fn arrivals(loads: &Named<'_>) -> Vec<Drawing> {
         let first = loads.first().map_or(Vec::new(), |(_, load)| of(load));
         first.into_iter().map(|ns| ns as f64)
     };
-    let mut indexes = dispersion.iter().flatten().filter_map(|point| point.y);
     vec![
         distribution(
             loads,
@@ -299,11 +310,7 @@ fn arrivals(loads: &Named<'_>) -> Vec<Drawing> {
                 logarithmic("interval", "ns"),
                 lengths(|load| load.arrivals.dispersion.iter().map(|of| of.interval_ns).collect()),
             ),
-            // Requests at a steady beat have none.
-            y: FigureAxis {
-                log: indexes.all(|index| index > 0.0),
-                ..FigureAxis::numbers("dispersion", "")
-            },
+            y: logarithmic_if_wide("dispersion", &dispersion),
             drawn: Drawn::Lines,
             curves: vec![("", dispersion)],
         },
@@ -322,23 +329,27 @@ fn arrivals(loads: &Named<'_>) -> Vec<Drawing> {
 
 fn reuse(loads: &Named<'_>) -> Vec<Drawing> {
     let hours = |of: fn(&HourUse) -> f64, lasts| by_load(loads, |load| by_hour(load, of, lasts));
+    let by_hours = |title, curves| Drawing {
+        title,
+        x: time(),
+        y: FigureAxis::numbers("pages", "B"),
+        drawn: Drawn::Steps,
+        curves,
+    };
     let misses = by_load(loads, |load| {
         let all = load.reuse.lru.iter();
         all.map(|of| FigurePoint::at(of.cache_pages as f64 * PAGE, Some(of.miss_ratio * PERCENT)))
             .collect()
     });
     vec![
-        Drawing {
-            title: "pages used, by hour",
-            x: time(),
-            y: FigureAxis::numbers("pages", "B"),
-            drawn: Drawn::Steps,
-            curves: vec![
-                ("all so far", hours(|hour| hour.pages_so_far, true)),
-                ("within the hour", hours(|hour| hour.pages, false)),
+        by_hours("pages used so far, by hour", vec![("", hours(|hour| hour.pages_so_far, true))]),
+        by_hours(
+            "pages used within each hour",
+            vec![
+                ("all", hours(|hour| hour.pages, false)),
                 ("never used before", hours(|hour| hour.new_pages, false)),
             ],
-        },
+        ),
         Drawing {
             title: "misses of an LRU cache of reads and writes",
             x: logarithmic("cache", "B"),
@@ -404,12 +415,13 @@ fn skew(loads: &Named<'_>) -> Vec<Drawing> {
         curves: vec![("", top)],
     }];
     if loads.iter().any(|(_, load)| load.streams.len() > 1) {
+        let ranks = by_load(loads, by_rank);
         drawings.push(Drawing {
             title: "requests of each stream, by rank",
             x: logarithmic("rank", ""),
-            y: logarithmic("requests", ""),
+            y: logarithmic_if_wide("requests", &ranks),
             drawn: Drawn::Steps,
-            curves: vec![("", by_load(loads, by_rank))],
+            curves: vec![("", ranks)],
         });
     }
     drawings
@@ -422,146 +434,4 @@ fn by_rank(load: &Character) -> Points {
     let last = requests.last().copied();
     let ranks = requests.into_iter().chain(last).zip(1_u32..);
     ranks.map(|(requests, rank)| FigurePoint::at(f64::from(rank), Some(requests as f64))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use ftlab::host::Op;
-    use ftlab::units::{Lba, SimTime};
-    use ftlab_workload::trace::{CharacterTally, Record};
-
-    use super::*;
-
-    const MS: u64 = 1_000_000;
-
-    /// Reads and writes in turn, `every` nanoseconds apart: a write to one of ten pages, then a read of a new page.
-    fn load(requests: u64, every: u64) -> Character {
-        let mut tally = CharacterTally::default();
-        for number in 0..requests {
-            let is_write = number % 2 == 0;
-            let page = if is_write { number % 20 / 2 } else { 1_000 + 3 * number };
-            tally.add(&Record {
-                at: SimTime(number * every),
-                op: if is_write { Op::Write } else { Op::Read },
-                lba: Lba(page * 8),
-                sectors: if is_write { 8 } else { 16 },
-                stream: (number % 2) as u32,
-                fua: false,
-            });
-        }
-        tally.report()
-    }
-
-    /// The lines of a figure, each with its name.
-    fn lines_of(loads: &Named<'_>, title: &str) -> Vec<(String, Vec<(f64, Option<f64>)>)> {
-        let figures = figures_of(loads).into_iter().flat_map(|group| group.figures);
-        let found = figures.filter(|one| one.title == title).collect::<Vec<_>>();
-        assert_eq!(found.len(), 1, "{title}");
-        let points = |line: &FigureLine| line.points.iter().map(|one| (one.x, one.y)).collect();
-        found[0].panel.lines.iter().map(|line| (line.name.clone(), points(line))).collect()
-    }
-
-    #[test]
-    fn rates_are_the_counts_of_intervals() {
-        let one = load(2_000, MS);
-        let lines = lines_of(&[("one", &one)], "requests a second");
-        assert_eq!(
-            lines.iter().map(|line| line.0.as_str()).collect::<Vec<_>>(),
-            ["reads", "writes"]
-        );
-        let seconds = one.mix.interval_ns as f64 / 1e9;
-        for (at, of) in one.mix.intervals.iter().enumerate() {
-            let x = at as f64 * one.mix.interval_ns as f64;
-            assert_eq!(lines[0].1[at], (x, Some(of.reads as f64 / seconds)));
-            assert_eq!(lines[1].1[at], (x, Some(of.writes as f64 / seconds)));
-        }
-        let (last, end) = (lines[0].1[one.mix.intervals.len() - 1], lines[0].1.last().unwrap());
-        assert_eq!(
-            (end.0, end.1),
-            (one.mix.interval_ns as f64 * one.mix.intervals.len() as f64, last.1)
-        );
-    }
-
-    #[test]
-    fn distributions_end_beyond_the_values_of_all_lines() {
-        let one = load(2_000, MS);
-        let lines = lines_of(&[("one", &one)], "request size");
-        // Reads are of 8 KiB, and writes of 4 KiB.
-        let end = (16_384.0, Some(100.0));
-        assert_eq!(lines[0].1, [(2_048.0, Some(0.0)), (8_192.0, Some(100.0)), end]);
-        assert_eq!(lines[1].1, [(2_048.0, Some(0.0)), (4_096.0, Some(100.0)), end]);
-        for share in
-            ["reuse distance", "overwrite distance", "time to overwrite", "gap between arrivals"]
-        {
-            let points = &lines_of(&[("one", &one)], share)[0].1;
-            assert!(points.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1), "{share}: {points:?}");
-        }
-        let distance = &lines_of(&[("one", &one)], "overwrite distance")[0].1;
-        assert_eq!(distance[1], (10.0 * 4_096.0, Some(100.0)));
-    }
-
-    #[test]
-    fn shares_are_those_of_the_character_in_per_cent() {
-        let one = load(2_000, MS);
-        let misses = &lines_of(&[("one", &one)], "misses of an LRU cache of reads and writes")[0].1;
-        let told = one
-            .reuse
-            .lru
-            .iter()
-            .map(|of| (of.cache_pages as f64 * 4_096.0, Some(of.miss_ratio * 100.0)));
-        assert_eq!(*misses, told.collect::<Vec<_>>());
-        let top =
-            &lines_of(&[("one", &one)], "skew: share of accesses to the pages used most")[0].1;
-        assert_eq!(top[2], (10.0, Some(one.skew.top[2].accesses_ratio * 100.0)));
-        assert_eq!(top[4], (100.0, Some(100.0)));
-        let ranks = &lines_of(&[("one", &one)], "requests of each stream, by rank")[0].1;
-        assert_eq!(*ranks, [(1.0, Some(1_000.0)), (2.0, Some(1_000.0)), (3.0, Some(1_000.0))]);
-    }
-
-    #[test]
-    fn hours_without_requests_use_no_pages_but_those_so_far_last() {
-        let mut tally = CharacterTally::default();
-        for hour in [0, 1, 4] {
-            tally.add(&Record {
-                at: SimTime(hour * 3_600_000 * MS),
-                op: Op::Write,
-                lba: Lba(hour * 8),
-                sectors: 8,
-                stream: 0,
-                fua: false,
-            });
-        }
-        let one = tally.report();
-        let lines = lines_of(&[("one", &one)], "pages used, by hour");
-        let hours = |of: &[(f64, Option<f64>)]| -> Vec<(f64, f64)> {
-            of.iter().map(|(x, y)| (x / 3.6e12, y.unwrap() / 4_096.0)).collect()
-        };
-        assert_eq!(
-            hours(&lines[0].1),
-            [(0.0, 1.0), (1.0, 2.0), (2.0, 2.0), (4.0, 3.0), (5.0, 3.0)]
-        );
-        assert_eq!(
-            hours(&lines[1].1),
-            [(0.0, 1.0), (1.0, 1.0), (2.0, 0.0), (4.0, 1.0), (5.0, 1.0)]
-        );
-    }
-
-    #[test]
-    fn two_loads_have_a_line_each_in_every_panel() {
-        let (one, other) = (load(2_000, MS), load(2_000, 2 * MS));
-        let loads = [("A", &one), ("B", &other)];
-        for figure in figures_of(&loads).iter().flat_map(|group| &group.figures) {
-            let names: Vec<&str> =
-                figure.panel.lines.iter().map(|line| line.name.as_str()).collect();
-            assert_eq!(names, ["A", "B"], "{}", figure.title);
-        }
-        let gaps = lines_of(&loads, "gap between arrivals");
-        assert_eq!(gaps[0].1.last(), gaps[1].1.last());
-        assert_eq!(lines_of(&loads, "request size: reads")[1].1[1], (8_192.0, Some(100.0)));
-        // Over shares of time, where one load is much longer.
-        let long = load(2_000, 10 * MS);
-        let reads = lines_of(&[("A", &one), ("B", &long)], "requests a second: reads");
-        let ends: Vec<f64> = reads.iter().map(|line| line.1.last().unwrap().0).collect();
-        assert!(ends.iter().all(|end| (end - 100.0).abs() < 1e-9), "{ends:?}");
-    }
 }

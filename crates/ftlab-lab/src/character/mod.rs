@@ -4,6 +4,8 @@
 
 mod figures;
 mod page;
+#[cfg(test)]
+mod tests;
 mod words;
 
 pub use self::figures::{LoadFigure, LoadFigures, figures_of};
