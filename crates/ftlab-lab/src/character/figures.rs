@@ -48,7 +48,7 @@ pub struct LoadFigure {
 type Points = Vec<FigurePoint>;
 
 /// The loads by name.
-type Named<'a> = [(&'a str, &'a Character)];
+type NamedLoads<'a> = [(&'a str, &'a Character)];
 
 /// A figure before its curves are put into panels.
 struct Drawing {
@@ -61,7 +61,7 @@ struct Drawing {
 }
 
 impl Drawing {
-    fn panels(self, loads: &Named<'_>) -> Vec<LoadFigure> {
+    fn panels(self, loads: &NamedLoads<'_>) -> Vec<LoadFigure> {
         let Drawing { title, x, y, drawn, curves } = self;
         let line = |(name, points): (&str, Points)| FigureLine { name: name.to_owned(), points };
         let several = curves.len() > 1;
@@ -103,7 +103,7 @@ impl Drawing {
 
 /// Returns the figures of loads, in groups. What no load has is left out.
 #[must_use]
-pub fn figures_of(loads: &Named<'_>) -> Vec<LoadFigures> {
+pub fn figures_of(loads: &NamedLoads<'_>) -> Vec<LoadFigures> {
     let groups = [
         ("Over time", OVER_TIME[usize::from(loads.len() > 1)], over_time(loads)),
         (
@@ -145,7 +145,7 @@ pub fn figures_of(loads: &Named<'_>) -> Vec<LoadFigures> {
     groups.map(group).into_iter().filter(|group| !group.figures.is_empty()).collect()
 }
 
-fn by_load(loads: &Named<'_>, of: impl Fn(&Character) -> Points) -> Vec<Points> {
+fn by_load(loads: &NamedLoads<'_>, of: impl Fn(&Character) -> Points) -> Vec<Points> {
     loads.iter().map(|(_, load)| of(load)).collect()
 }
 
@@ -170,7 +170,7 @@ fn time() -> FigureAxis {
 }
 
 /// Returns the time axis of loads, and how long an interval of each is there.
-fn clock(loads: &Named<'_>) -> (FigureAxis, Vec<f64>) {
+fn clock(loads: &NamedLoads<'_>) -> (FigureAxis, Vec<f64>) {
     let mixes = || loads.iter().map(|(_, load)| &load.mix);
     let lengths = || mixes().map(|mix| mix.interval_ns as f64 * mix.intervals.len() as f64);
     let longest = lengths().fold(0.0, f64::max);
@@ -181,7 +181,7 @@ fn clock(loads: &Named<'_>) -> (FigureAxis, Vec<f64>) {
     (time(), mixes().map(|mix| mix.interval_ns as f64).collect())
 }
 
-fn over_time(loads: &Named<'_>) -> Vec<Drawing> {
+fn over_time(loads: &NamedLoads<'_>) -> Vec<Drawing> {
     type Part = fn(&MixInterval) -> u64;
     let (x, steps) = clock(loads);
     let drawing =
@@ -244,7 +244,7 @@ fn intervals(mix: &MixOverTime, step: f64, of: impl Fn(&MixInterval) -> Option<f
 type CurveOf = (&'static str, fn(&Character) -> &Distribution, f64);
 
 /// Draws distributions as shares of values that are no larger. `words` are the title, and label and unit of the values.
-fn distribution(loads: &Named<'_>, words: [&'static str; 3], curves: &[CurveOf]) -> Drawing {
+fn distribution(loads: &NamedLoads<'_>, words: [&'static str; 3], curves: &[CurveOf]) -> Drawing {
     let [title, label, unit] = words;
     let curve =
         |&(name, of, factor): &CurveOf| (name, by_load(loads, |load| cumulative(of(load), factor)));
@@ -282,7 +282,7 @@ fn spread(curves: &mut [(&'static str, Vec<Points>)]) {
     }
 }
 
-fn arrivals(loads: &Named<'_>) -> Vec<Drawing> {
+fn arrivals(loads: &NamedLoads<'_>) -> Vec<Drawing> {
     let dispersion = by_load(loads, |load| {
         let all = load.arrivals.dispersion.iter();
         all.filter_map(|of| Some(FigurePoint::at(of.interval_ns as f64, Some(of.index?)))).collect()
@@ -327,7 +327,7 @@ fn arrivals(loads: &Named<'_>) -> Vec<Drawing> {
     ]
 }
 
-fn reuse(loads: &Named<'_>) -> Vec<Drawing> {
+fn reuse(loads: &NamedLoads<'_>) -> Vec<Drawing> {
     let hours = |of: fn(&HourUse) -> f64, lasts| by_load(loads, |load| by_hour(load, of, lasts));
     let by_hours = |title, curves| Drawing {
         title,
@@ -393,7 +393,7 @@ fn by_hour(load: &Character, of: fn(&HourUse) -> f64, lasts: bool) -> Points {
     points
 }
 
-fn skew(loads: &Named<'_>) -> Vec<Drawing> {
+fn skew(loads: &NamedLoads<'_>) -> Vec<Drawing> {
     let top = by_load(loads, |load| {
         let all = load.skew.top.iter();
         let mut points: Points = all
