@@ -2,9 +2,10 @@
 
 use std::io::{self, Write};
 
+use ftlab_lab::character::accesses_in_words;
 use ftlab_workload::accesses::{AccessReport, ByClass};
 
-use crate::human::{count, percent};
+use crate::human::count;
 use crate::table::{line, show, table};
 
 pub fn print(found: &AccessReport, out: &mut dyn Write) -> io::Result<()> {
@@ -21,26 +22,5 @@ pub fn print(found: &AccessReport, out: &mut dyn Write) -> io::Result<()> {
     row("all", ByClass::sum);
     show(rows, out)?;
     writeln!(out)?;
-    for (name, ratio) in [
-        ("Reads", found.only_read_reads_ratio.map(|ratio| (ratio, "on pages only read"))),
-        ("Writes", found.only_written_writes_ratio.map(|ratio| (ratio, "on pages only written"))),
-        (
-            "Reads",
-            found.never_written_reads_ratio.map(|ratio| (ratio, "of pages not written before")),
-        ),
-    ] {
-        if let Some((ratio, what)) = ratio {
-            line(out, name, &format!("{} {what}", percent(ratio)))?;
-        }
-    }
-    for window in &found.identification.windows {
-        let Some(ratio) = window.right_ratio else { continue };
-        let text = format!(
-            "{} correctly by the last {} accesses of a page, the current one included",
-            percent(ratio),
-            window.window_accesses
-        );
-        line(out, "Identified", &text)?;
-    }
-    Ok(())
+    accesses_in_words(found).iter().try_for_each(|(name, text)| line(out, name, text))
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ftlab::config::Config;
+use ftlab_lab::character::{ShownLoad, trace_page};
 use ftlab_lab::compare::{self, Comparison, Finished, Series};
 use ftlab_lab::experiment::{Experiment, LoadSource};
 use ftlab_lab::load;
@@ -19,7 +20,7 @@ use crate::args::{FitArgs, FitDeviceArgs};
 use crate::failure::Failure;
 use crate::human::count;
 use crate::progress::Bars;
-use crate::traces::{refuse_special, warn};
+use crate::traces::{PAGE, refuse_special, warn};
 use crate::{character, device, interrupt};
 
 /// The confidence level of intervals.
@@ -27,9 +28,10 @@ const CONFIDENCE: f64 = 0.95;
 
 /// Performs the command.
 pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
-    let FitArgs { input, output, name, force, played, reading } = args;
+    let FitArgs { input, output, name, page, force, played, reading } = args;
     refuse_special(output)?;
     result::refuse_file(output, &WORKLOAD, *force)?;
+    page.iter().try_for_each(|file| result::check_file(file, &PAGE, *force))?;
     let source = LoadSource::Trace { file: input.clone(), held: None, reading: reading.options() };
     let config = device_of(played, &source)?;
     let mut trace = load::open(input, reading.options())?;
@@ -39,7 +41,14 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
     say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
     let workload = Workload::parse(&shown.to_string(), &text, &mut |_: &str| Ok(String::new()));
     let workload = workload.map_err(|_| Failure::usage(format!("{shown} is not read again")))?;
-    let characters = compare_characters(&character, &character_of(&workload, played.seed)?);
+    let fitted = character_of(&workload, played.seed)?;
+    let characters = compare_characters(&character, &fitted);
+    if let Some(file) = page {
+        let load = |name, character| ShownLoad { name, character, inspection: None };
+        let both = [load("trace", &character), load("fitted", &fitted)];
+        let page = trace_page(&both, &interrupt::lab(None).command)?;
+        result::write_file(file, page.as_bytes(), &PAGE, *force)?;
+    }
     if !played.json {
         character::print_comparison(&characters, [input, &shown.to_string()], out)?;
     }

@@ -1,41 +1,46 @@
 //! `ftlab trace`: inspects, compares, fits and converts traces.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use ftlab_workload::trace::{self, ConvertOptions, Format, Inspection, Trace, compare_characters};
+use ftlab_lab::character::{ShownLoad, in_words, inspection_in_words, is_trace_page, trace_page};
+use ftlab_lab::load::{self, short_name};
+use ftlab_lab::result::{self, FileKind};
+use ftlab_workload::trace::{
+    self, ConvertOptions, Format, Inspection, Trace, TraceError, compare_characters,
+};
 
-use crate::args::TraceCommand;
+use crate::args::{ReadingArgs, TraceCommand, TracePageArgs};
 use crate::failure::{Failure, with_flags};
-use crate::human::{bytes, count, percent, rate, span};
+use crate::human::count;
 use crate::table::wrapped;
-use crate::{accesses, character, fit};
-use ftlab_lab::load;
+use crate::{accesses, character, fit, interrupt};
 
 /// Performs the command.
 pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
-        TraceCommand::Inspect { file, json, accesses, reading } => {
-            let mut trace = load::open(file, reading.options())?;
+        TraceCommand::Inspect { file, json, accesses, page, reading } => {
+            check_page(page)?;
             let inspect = if *accesses { trace::inspect_with_accesses } else { trace::inspect };
-            let mut inspection = inspect(&mut trace).map_err(Failure::usage)?;
-            for text in inspection.assumed.iter_mut().chain(&mut inspection.warnings) {
-                *text = with_flags(text);
-            }
+            let (inspection, _) = inspected(file, reading, inspect)?;
+            write_page(page, &[shown(&short_name(file), &inspection)])?;
             if *json {
                 let text = serde_json::to_string_pretty(&inspection).map_err(Failure::usage)?;
                 return Ok(writeln!(out, "{text}")?);
             }
             Ok(print(&inspection, out)?)
         }
-        TraceCommand::Compare { first, second, json, reading } => {
-            let read = |file: &str| -> Result<_, Failure> {
-                let mut trace = load::open(file, reading.options())?;
-                let found = trace::inspect(&mut trace).map_err(Failure::usage)?;
+        TraceCommand::Compare { first, second, json, page, reading } => {
+            check_page(page)?;
+            let read = |file: &str| -> Result<Inspection, Failure> {
+                let (found, trace) = inspected(file, reading, trace::inspect)?;
                 warn(&trace);
-                Ok(found.character)
+                Ok(found)
             };
-            let found = compare_characters(&read(first)?, &read(second)?);
+            let both = [read(first)?, read(second)?];
+            let names = [first, second].map(|file| short_name(file));
+            write_page(page, &[shown(&names[0], &both[0]), shown(&names[1], &both[1])])?;
+            let found = compare_characters(&both[0].character, &both[1].character);
             if *json {
                 let text = serde_json::to_string_pretty(&found).map_err(Failure::usage)?;
                 return Ok(writeln!(out, "{text}")?);
@@ -52,6 +57,40 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             convert(&mut trace, format, output, options)
         }
     }
+}
+
+/// The page of what traces are like.
+pub const PAGE: FileKind =
+    FileKind { name: "page of ftlab trace", option: "page", is_one: is_trace_page };
+
+/// Reads a trace to its end.
+fn inspected(
+    file: &str,
+    reading: &ReadingArgs,
+    inspect: fn(&mut Trace) -> Result<Inspection, TraceError>,
+) -> Result<(Inspection, Trace), Failure> {
+    let mut trace = load::open(file, reading.options())?;
+    let mut found = inspect(&mut trace).map_err(Failure::usage)?;
+    for text in found.assumed.iter_mut().chain(&mut found.warnings) {
+        *text = with_flags(text);
+    }
+    Ok((found, trace))
+}
+
+fn shown<'a>(name: &'a str, found: &'a Inspection) -> ShownLoad<'a> {
+    ShownLoad { name, character: &found.character, inspection: Some(found) }
+}
+
+fn check_page(args: &TracePageArgs) -> Result<(), Failure> {
+    let check = |file: &PathBuf| result::check_file(file, &PAGE, args.force);
+    Ok(args.page.iter().try_for_each(check)?)
+}
+
+/// Writes the page, if one is asked for.
+fn write_page(args: &TracePageArgs, loads: &[ShownLoad<'_>]) -> Result<(), Failure> {
+    let Some(file) = &args.page else { return Ok(()) };
+    let page = trace_page(loads, &interrupt::lab(None).command)?;
+    Ok(result::write_file(file, page.as_bytes(), &PAGE, args.force)?)
 }
 
 fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static Format, Failure> {
@@ -139,66 +178,16 @@ pub fn warn(trace: &Trace) {
     trace.facts().warnings.iter().for_each(|warning| say!("warning: {}", with_flags(warning)));
 }
 
-/// The standard error of an estimate; nothing for what is exact.
-fn within(error_ratio: f64) -> String {
-    if error_ratio > 0.0 {
-        format!(" (estimated, ± {})", percent(error_ratio))
-    } else {
-        String::new()
-    }
-}
-
 fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {
-    let mut line = |name: &str, text: String| writeln!(out, "{name:<19}{text}");
-    line("Trace", found.file.clone())?;
-    let compression = format!("{:?}", found.compression).to_lowercase();
-    let packed = if compression == "none" { String::new() } else { format!(", {compression}") };
-    line("Format", format!("{}{packed}", found.format))?;
-    line("Fingerprint", found.digest.clone())?;
-    let share = |part: u64| percent(part as f64 / found.requests.max(1) as f64);
-    line("Requests", count(found.requests))?;
-    for (name, requests, moved) in [
-        ("  reads", found.reads, Some(found.read_bytes)),
-        ("  writes", found.writes, Some(found.write_bytes)),
-        ("  trims", found.trims, Some(found.trim_bytes)),
-        ("  flushes", found.flushes, None),
-    ] {
-        let size = moved.filter(|_| requests > 0).map_or(String::new(), |moved| {
-            format!(", {}, {} on average", bytes(moved), bytes(moved / requests))
-        });
-        if requests > 0 {
-            line(name, format!("{} ({}){size}", count(requests), share(requests)))?;
-        }
-    }
-    if found.fua_writes > 0 {
-        line("  with FUA", format!("{} ({})", count(found.fua_writes), share(found.fua_writes)))?;
-    }
-    let mean = found.mean_requests_per_s;
-    let mean = mean.map_or(String::new(), |mean| format!(", {} requests a second", rate(mean)));
-    let most = count(found.max_requests_in_1s);
-    line("Duration", format!("{}{mean}, at most {most} in a second", span(found.duration_ns)))?;
-    let end = found.max_lba_end.saturating_mul(ftlab::units::SECTOR_BYTES);
-    line("Addresses", format!("{} wide, up to {}", bytes(found.span_bytes), bytes(end)))?;
-    let touched = found.touched_pages_4k;
-    let size = bytes(touched.saturating_mul(4096));
-    let error = within(found.touched_pages_error_ratio);
-    line("Touched", format!("{} pages of 4 KiB, {size}{error}", count(touched)))?;
-    line("Streams", count(found.streams) + &within(found.streams_error_ratio))?;
-    line(
-        "Not 4 KiB aligned",
-        format!("{} ({})", count(found.unaligned_4k), share(found.unaligned_4k)),
-    )?;
-    line("Out of order", count(found.out_of_order))?;
-    if found.skipped_lines > 0 {
-        line("Lines left out", count(found.skipped_lines))?;
-    }
+    character::print_facts(&inspection_in_words(found), out)?;
     writeln!(out, "\n{:>12}  {:>14}  {:>14}", "size up to", "reads", "writes")?;
     for class in &found.sizes {
         let size = ftlab::units::Bytes(class.up_to_bytes).to_string();
         let (reads, writes) = (count(class.reads), count(class.writes));
         writeln!(out, "{size:>12}  {reads:>14}  {writes:>14}")?;
     }
-    character::print(&found.character, out)?;
+    writeln!(out)?;
+    character::print_facts(&in_words(&found.character), out)?;
     found.accesses.as_ref().map_or(Ok(()), |found| accesses::print(found, out))?;
     writeln!(out, "\nAssumed")?;
     for assumed in &found.assumed {

@@ -27,6 +27,7 @@
 
 pub mod bases;
 pub mod catalog;
+pub mod character;
 mod chunks;
 pub mod compare;
 pub mod device;

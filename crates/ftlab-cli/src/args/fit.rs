@@ -22,7 +22,10 @@ pub struct FitArgs {
     /// The name of the workload in results; by default the trace's name with -like.
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Replace the file if it exists.
+    /// Also write a page that draws what the trace and the workload are like. It needs no other file and fetches nothing.
+    #[arg(long, value_name = "FILE.html")]
+    pub page: Option<PathBuf>,
+    /// Replace these files if they exist.
     #[arg(long)]
     pub force: bool,
     #[command(flatten)]

@@ -177,6 +177,8 @@ pub enum TraceCommand {
         #[arg(long)]
         accesses: bool,
         #[command(flatten)]
+        page: TracePageArgs,
+        #[command(flatten)]
         reading: ReadingArgs,
     },
     /// Compare what two traces are like: figures with their ratio, and the distances of their distributions.
@@ -188,6 +190,8 @@ pub enum TraceCommand {
         /// Print JSON.
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        page: TracePageArgs,
         #[command(flatten)]
         reading: ReadingArgs,
     },
@@ -212,6 +216,17 @@ pub enum TraceCommand {
         #[command(flatten)]
         reading: ReadingArgs,
     },
+}
+
+/// The page that `ftlab trace` also writes.
+#[derive(Debug, Args)]
+pub struct TracePageArgs {
+    /// Also write a page that draws this. It needs no other file and fetches nothing.
+    #[arg(long, value_name = "FILE.html")]
+    pub page: Option<PathBuf>,
+    /// Replace a page of this kind.
+    #[arg(long, requires = "page")]
+    pub force: bool,
 }
 
 /// `ftlab run`.

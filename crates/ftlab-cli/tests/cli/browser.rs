@@ -55,6 +55,58 @@ fn the_page_of_a_sweep_works_in_a_browser() {
     opened("sweep.mjs", swept, 11);
 }
 
+/// Four streams in turn, whose clock begins anew in the middle.
+fn restarted() -> String {
+    let line = |number: u64| {
+        let at = 129_000_000_000_000_000 + number % 1_500 * 20_000_000 + number % 7 * 3_000;
+        let op = ["Read", "Write", "Write"][number as usize % 3];
+        let (offset, size) = (number * number % 977 * 4_096, 4_096 << (number % 4));
+        format!("{at},h,{},{op},{offset},{size},0\n", number % 4)
+    };
+    (0..3_000).map(line).collect()
+}
+
+/// Writes the page of traces and what their commands print as JSON.
+fn trace_page(place: &Place, traces: &[&str]) -> PathBuf {
+    let names: Vec<String> = (0..traces.len()).map(|at| format!("trace-{at}.json")).collect();
+    for (name, trace) in names.iter().zip(traces) {
+        let done = place.run(&format!("trace inspect {trace} --json"));
+        assert_eq!(done.code, 0, "{}", done.err);
+        place.write(name, done.out.as_bytes());
+    }
+    place.write("traces.json", format!("{names:?}").as_bytes());
+    let command = if traces.len() > 1 { "compare" } else { "inspect" };
+    let files = traces.join(" ");
+    let done = place.run(&format!("trace {command} {files} --page report.html --json"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    place.write("compared.json", done.out.as_bytes());
+    place.path("")
+}
+
+#[test]
+#[ignore = "long: ./x test --all"]
+fn the_pages_of_traces_work_in_a_browser() {
+    let office = "../../examples/traces/office-20k.csv.gz";
+    let office = Path::new(env!("CARGO_MANIFEST_DIR")).join(office).display().to_string();
+    let write = |place: &Place| place.write("restarted.csv", restarted().as_bytes());
+    opened(
+        "trace.mjs",
+        |place| {
+            write(place);
+            trace_page(place, &["restarted.csv"])
+        },
+        11,
+    );
+    opened(
+        "trace.mjs",
+        |place| {
+            write(place);
+            trace_page(place, &[&office, "restarted.csv"])
+        },
+        11,
+    );
+}
+
 /// Runs a small device with a time line.
 fn with_time_line(place: &Place, when: &str) {
     let line = format!(

@@ -68,11 +68,13 @@ fn what_a_fit_loses_is_shown() {
         format!("{time},test,0,Write,{},4096,0\n", at % 1_500 * 4096)
     };
     place.write("loop.csv", (0..6_000).map(line).collect::<String>().as_bytes());
-    let line = "trace fit loop.csv -o like.toml --device tiny --precondition fill,age --force";
+    let line = "trace fit loop.csv -o like.toml --page like.html --device tiny --precondition fill,age --force";
     let found = fitted(&place, &format!("{line} --json"));
     let [trace, workload] = both(&found, "report/write_amplification/total_ratio");
     assert!(workload > 1.1 * trace, "{trace} and {workload}");
     let told = place.run(line);
+    let page = String::from_utf8(place.read("like.html")).expect("text");
+    assert!(page.contains("\"loads\":[\"A: trace\",\"B: fitted\"]"));
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(told.out.contains("fitted against trace"), "{}", told.out);
 }

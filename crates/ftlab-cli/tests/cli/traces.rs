@@ -189,3 +189,38 @@ fn two_traces_are_compared_and_each_is_described() {
     assert_eq!(named("distances", "write_bytes")["total_variation"], 0.0);
     fails(&place, "trace compare scan.csv none.csv", &["none.csv", "remedy"]);
 }
+
+#[test]
+fn pages_of_traces_are_whole_and_replace_only_their_like() {
+    let place = Place::new();
+    place.write("scan.csv", writes((0..400).map(|at| (0, at % 100))).as_bytes());
+    place.write("hot.csv", writes((0..400).map(|at| (at as u32 % 2, at % 10))).as_bytes());
+    place.write("other.html", b"<!DOCTYPE html><title>mine</title>");
+    let plain = place.run("trace inspect hot.csv --json").out;
+    let told = place.run("trace inspect hot.csv --json --page hot.html");
+    assert_eq!((told.code, &told.out), (0, &plain), "{}", told.err);
+    let page = String::from_utf8(place.read("hot.html")).expect("text");
+    for text in ["ftlab: the load hot", "Streams of hot", "</html>", "default-src 'none'"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(!page.contains("src=") && !page.contains("Differences"), "it is complete in itself");
+    let plain = place.run("trace compare scan.csv hot.csv").out;
+    let told = place.run("trace compare scan.csv hot.csv --page both.html");
+    assert_eq!((told.code, &told.out), (0, &plain), "{}", told.err);
+    let page = String::from_utf8(place.read("both.html")).expect("text");
+    assert!(page.contains("Differences") && page.contains("\"loads\":[\"A: scan\",\"B: hot\"]"));
+    let accesses = place.run("trace inspect hot.csv --accesses --page hot.html --force");
+    assert_eq!(accesses.code, 0, "{}", accesses.err);
+    let page = String::from_utf8(place.read("hot.html")).expect("text");
+    assert!(page.contains("How reads and writes share pages"));
+
+    let refused = |line: &str, expected: &[&str]| fails(&place, line, expected);
+    refused("trace inspect hot.csv --page hot.html", &["already exists", "--force", "--page"]);
+    refused("trace compare scan.csv hot.csv --page both.html", &["already exists", "--force"]);
+    refused("trace inspect hot.csv --page other.html --force", &["other.html", "--page"]);
+    refused("trace inspect hot.csv --page none/hot.html", &["none/hot.html", "remedy"]);
+    refused("trace inspect none.csv --page none.html", &["none.csv", "remedy"]);
+    refused("trace inspect hot.csv --force", &["--page"]);
+    assert_eq!(place.read("other.html"), b"<!DOCTYPE html><title>mine</title>");
+    assert!(!place.path("none.html").exists(), "nothing is left of a page that failed");
+}

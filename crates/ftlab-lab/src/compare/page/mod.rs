@@ -24,6 +24,7 @@ use crate::page::{HtmlPage, licence, quoted};
 const SCRIPT: &str = concat!(
     include_str!("../../../assets/page/common.js"),
     include_str!("../../../assets/page/vector.js"),
+    include_str!("../../../assets/page/charts.js"),
     include_str!("../../../assets/page/timeline.js"),
     include_str!("../../../assets/page/page.js")
 );
