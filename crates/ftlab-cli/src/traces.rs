@@ -1,6 +1,7 @@
 //! `ftlab trace`: inspects, compares, fits and converts traces.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use ftlab_workload::trace::{self, ConvertOptions, Format, Inspection, Trace, compare_characters};
@@ -17,8 +18,9 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         TraceCommand::Inspect { file, json, accesses, reading } => {
             let mut trace = load::open(file, reading.options())?;
-            let inspect = if *accesses { trace::inspect_with_accesses } else { trace::inspect };
-            let mut inspection = inspect(&mut trace).map_err(Failure::usage)?;
+            let look = |_| ControlFlow::Continue(());
+            let found = trace::inspect_watched(&mut trace, *accesses, look);
+            let mut inspection = found.map_err(Failure::usage)?;
             for text in inspection.assumed.iter_mut().chain(&mut inspection.warnings) {
                 *text = with_flags(text);
             }
