@@ -324,11 +324,13 @@ impl TraceTally {
         self.busiest = self.busiest.max(self.second.1);
     }
 
-    fn finish(self, digest: &Digest, facts: Facts) -> Inspection {
+    fn finish(mut self, digest: &Digest, facts: Facts) -> Inspection {
         let bytes = |of_op: &OpTally| of_op.sectors.saturating_mul(SECTOR_BYTES);
         let (min_lba, max_lba_end) = self.extent.unwrap_or_default();
         let requests = facts.requests;
         let seconds = self.last_ns as f64 / 1e9;
+        let (touched_pages_4k, touched_pages_error_ratio) = self.pages.estimate();
+        let (streams, streams_error_ratio) = self.streams.estimate();
         Inspection {
             format: facts.format,
             compression: facts.compression,
@@ -346,13 +348,13 @@ impl TraceTally {
             span_bytes: (max_lba_end - min_lba) * SECTOR_BYTES,
             min_lba,
             max_lba_end,
-            touched_pages_4k: self.pages.len(),
-            touched_pages_error_ratio: self.pages.error_ratio(),
+            touched_pages_4k,
+            touched_pages_error_ratio,
             duration_ns: self.last_ns,
             mean_requests_per_s: (self.last_ns > 0).then(|| (requests - 1) as f64 / seconds),
             max_requests_in_1s: self.busiest,
-            streams: self.streams.len(),
-            streams_error_ratio: self.streams.error_ratio(),
+            streams,
+            streams_error_ratio,
             out_of_order: facts.out_of_order,
             unaligned_4k: self.unaligned,
             sizes: size_classes(&self.sizes),
