@@ -35,7 +35,7 @@ POLICIES = """Each decision of the simulator has a module, with a class for each
 #: The order of the page: its parts, and the names of each.
 FUNCTIONS = {
     "Devices": ["device", "age", "load"],
-    "Loads": ["workload", "trace", "fio", "requests"],
+    "Loads": ["workload", "trace", "fio", "requests", "inspect", "compare_loads"],
     "Runs": ["run", "compare", "sweep", "span", "figure", "search", "between", "calibrate", "open"],
 }
 CLASSES = [
@@ -46,6 +46,8 @@ CLASSES = [
 MADE = {"Measurement", "Local", "Ray"}
 #: Classes whose members are for the package alone.
 CLOSED = {"Local", "Ray"}
+#: Classes that describe loads; `ftlab` itself names those of them that callers name.
+DESCRIBED = [name for name in fl.inspection.__all__ if inspect.isclass(getattr(fl.inspection, name))]
 IN_PYTHON = ["VictimPolicy", "VictimView", "SchedulerPolicy", "StreamsPolicy", "WriteBufferPolicy"]
 LISTS = ["devices", "workloads", "formats", "options", "policies_listed", "explain", "cache_folder"]
 FAILURES = ["FtlabError", "UsageError", "ConfigError", "FileError", "ExperimentError"]
@@ -110,8 +112,8 @@ def function(name: str) -> str:
     return f"#### `{name}`\n\n`fl.{name}{signature(thing)}`\n\n{prose(thing)}\n"
 
 
-def one_class(name: str) -> str:
-    kind = getattr(fl, name)
+def one_class(name: str, module: ModuleType = fl) -> str:
+    kind = getattr(module, name)
     made = f"`fl.{name}{signature(kind)}`\n\n" if name in MADE else ""
     listed = "" if name in CLOSED else "".join(f"{line}\n" for line in members(kind))
     return f"### `{name}`\n\n{made}{prose(kind)}\n" + (f"\n{listed}" if listed else "")
@@ -148,7 +150,8 @@ def entries(where: str, names: list[str], module: ModuleType) -> str:
 
 
 def page() -> str:
-    named = {*sum(FUNCTIONS.values(), []), *CLASSES, *IN_PYTHON, *LISTS, *FAILURES, *GROUPS, "plot", "policies"}
+    named = {*sum(FUNCTIONS.values(), []), *CLASSES, *IN_PYTHON, *LISTS, *FAILURES, *GROUPS, *set(DESCRIBED) & set(fl.__all__)}
+    named |= {"inspection", "plot", "policies"}
     if wrong := named ^ set(fl.__all__):
         sys.exit(f"reference.py: say where these stand on the page, or that they are gone: {', '.join(sorted(wrong))}")
     parts = [HEAD, "## Functions\n"]
@@ -163,6 +166,7 @@ def page() -> str:
     }.items():
         parts.append(f"{title}:\n\n{keywords(kind)}")
     parts += ["## Classes\n", *map(one_class, CLASSES)]
+    parts += ["## Loads, described\n", f"{prose(fl.inspection)}\n", *(one_class(name, fl.inspection) for name in DESCRIBED)]
     parts += ["## Policies\n", POLICIES, "".join(map(group, GROUPS))]
     parts += ["## Policies in Python\n", f"{prose(_outside)}\n", *map(one_class, IN_PYTHON)]
     parts += ["Each of them has a name and a version:\n", "".join(f"{line}\n" for line in members(_outside.PythonPolicy))]

@@ -1,6 +1,7 @@
 //! `ftlab trace`: inspects, compares, fits and converts traces.
 
 use std::io::Write;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use ftlab_lab::character::{ShownLoad, in_words, inspection_in_words, is_trace_page, trace_page};
@@ -21,7 +22,8 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
     match command {
         TraceCommand::Inspect { file, json, accesses, page, reading } => {
             check_page(page)?;
-            let inspect = if *accesses { trace::inspect_with_accesses } else { trace::inspect };
+            let look = |_| ControlFlow::Continue(());
+            let inspect = |trace: &mut _| trace::inspect_watched(trace, *accesses, look);
             let (inspection, _) = inspected(file, reading, inspect)?;
             write_page(page, &[shown(&short_name(file), &inspection)])?;
             if *json {
@@ -67,7 +69,7 @@ pub const PAGE: FileKind =
 fn inspected(
     file: &str,
     reading: &ReadingArgs,
-    inspect: fn(&mut Trace) -> Result<Inspection, TraceError>,
+    inspect: impl FnOnce(&mut Trace) -> Result<Inspection, TraceError>,
 ) -> Result<(Inspection, Trace), Failure> {
     let mut trace = load::open(file, reading.options())?;
     let mut found = inspect(&mut trace).map_err(Failure::usage)?;

@@ -8,12 +8,11 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use ftlab_fuzz::{LONGEST_TIME, Spent, TARGETS, Target, mutate, target};
+use ftlab_fuzz::{LONGEST_TIME, Spent, TARGETS, Target, clock, mutate, target};
 
 /// The exit code when an input takes too long.
 const HUNG: i32 = 3;
@@ -156,19 +155,27 @@ fn work(args: &Args, notes: &Path) -> io::Result<ExitCode> {
 /// The number of inputs started.
 static AT: AtomicU64 = AtomicU64::new(0);
 
-/// Ends the process if an input takes far too long.
+/// How often an input is looked at.
+const LOOKS_EVERY: Duration = Duration::from_secs(1);
+/// The most looks at one input. Only one that waits for something has more; a clock would also count the time for which
+/// the machine stands still.
+const MOST_LOOKS: u32 = 600;
+
+/// Ends the process if all threads together take far too long for an input, or if it waits without end.
 fn watch_for_hangs() {
-    static SEEN: Mutex<u64> = Mutex::new(0);
     std::thread::spawn(|| {
+        let (mut seen, mut begun, mut looks) = (0, Duration::ZERO, 0);
         loop {
-            std::thread::sleep(LONGEST_TIME * 2);
-            let at = AT.load(Ordering::Relaxed);
-            let mut seen = SEEN.lock().expect("only this thread takes it");
-            if *seen == at {
+            std::thread::sleep(LOOKS_EVERY);
+            let (at, spent) = (AT.load(Ordering::Relaxed), clock::of_process());
+            if seen != at {
+                (seen, begun, looks) = (at, spent, 0);
+            }
+            looks += 1;
+            if spent - begun > LONGEST_TIME * 2 || looks > MOST_LOOKS {
                 eprintln!("an input takes longer than {} s", LONGEST_TIME.as_secs());
                 std::process::exit(HUNG);
             }
-            *seen = at;
         }
     });
 }

@@ -9,6 +9,7 @@ mod config;
 mod errors;
 mod figure;
 mod image;
+mod inspection;
 mod load;
 mod options;
 mod own_table;
@@ -75,6 +76,7 @@ fn _ftlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<table::PyColumns>()?;
     module.add_class::<simulator::PySimulator>()?;
     module.add_class::<comparison::PyComparison>()?;
+    module.add_class::<inspection::PyInspection>()?;
     module.add_class::<sweep::PySweepPlan>()?;
     module.add_class::<sweep::PySweepRows>()?;
     module.add_class::<sweep::PySweepFolder>()?;
@@ -82,6 +84,7 @@ fn _ftlab(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(figure::figure_of_results, module)?)?;
     module.add_function(wrap_pyfunction!(figure::figure_of_sweep, module)?)?;
     module.add_function(wrap_pyfunction!(figure::figure_of_comparison, module)?)?;
+    module.add_function(wrap_pyfunction!(inspection::inspect, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::explain_run, module)?)?;
     module.add_function(wrap_pyfunction!(timeline::trace_run, module)?)?;
     module.add_function(wrap_pyfunction!(image::prepare, module)?)?;

@@ -47,8 +47,6 @@ impl PyLoad {
     #[staticmethod]
     fn trace(file: String, reading: Vec<(String, String)>) -> PyResult<PyLoad> {
         let options = reading_options(reading)?;
-        let path = Path::new(&file);
-        let missing = !path.exists();
         let source = LoadSource::Trace { file: file.clone(), held: None, reading: options.clone() };
         if source.is_read_once() {
             return Err(usage(format!(
@@ -56,11 +54,7 @@ impl PyLoad {
                  give its columns to requests"
             )));
         }
-        let as_file = |failure: Failure| match missing {
-            true => Failure::File(failure.text().to_owned()),
-            false => failure,
-        };
-        open(&file, options).map_err(as_file).map_err(raised)?;
+        opened(&file, options).map_err(raised)?;
         Ok(PyLoad { source })
     }
 
@@ -144,6 +138,15 @@ impl PyLoad {
         let given = GivenRequests::columns(short_name(name), read.requests, read.timed);
         Ok(PyLoad { source: LoadSource::Requests(given) })
     }
+}
+
+/// Opens a trace. A file that is missing is a failure of files.
+pub fn opened(file: &str, options: trace::Options) -> Result<trace::Trace, Failure> {
+    let missing = !Path::new(file).exists();
+    open(file, options).map_err(|failure| match missing {
+        true => Failure::File(failure.text().to_owned()),
+        false => failure,
+    })
 }
 
 fn no_requests() -> PyErr {

@@ -95,8 +95,25 @@ impl PyColumns {
     }
 }
 
+/// A column from Python: its name, `count`, `number` or `text`, its unit and its values.
+type GivenColumn<'py> = (String, String, String, Bound<'py, PyAny>);
+
 #[pymethods]
 impl PyColumns {
+    /// Makes a table of which `about` says what a row is.
+    #[staticmethod]
+    fn of_values(about: String, columns: Vec<GivenColumn<'_>>) -> PyResult<PyColumns> {
+        let column = |(name, kind, unit, values): GivenColumn<'_>| {
+            Ok(match kind.as_str() {
+                "count" => NewColumn::counts(&name, &unit, values.extract()?),
+                "number" => NewColumn::numbers(&name, &unit, values.extract()?),
+                _ => NewColumn::texts(&name, values.extract()?),
+            })
+        };
+        let columns = columns.into_iter().map(column).collect::<PyResult<_>>()?;
+        PyColumns::new(columns, HashMap::from([("about".to_owned(), about)]))
+    }
+
     /// The names of the columns.
     #[getter]
     fn names(&self) -> Vec<String> {

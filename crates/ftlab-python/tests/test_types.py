@@ -21,6 +21,8 @@ WRONG = [
     'fl.requests({"a": [0]}, columns={"size": 4.5})',
     'fl.compare({"a": fl.device("tiny")}, "fill")',
     'fl.open(fl.device("tiny")).advance(until=1.5)',
+    'fl.inspect("own.csv")',
+    'fl.inspect(fl.trace("own.csv")).character.pagess',
 ]
 
 

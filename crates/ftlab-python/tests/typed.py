@@ -37,6 +37,18 @@ def loads() -> None:
     fl.trace("own.csv", columns=own, op="0=read")
 
 
+def descriptions() -> None:
+    found = fl.inspect(fl.trace("own.csv"), accesses=True)
+    assert_type(found.character.reuse.reuse_pages.quantile(0.5), int | None)
+    assert_type(found.character.working_set.to_polars(), pl.DataFrame)
+    assert_type(found.mean_requests_per_s, float | None)
+    if found.accesses is not None:
+        assert_type(found.accesses.reads.only_read, int)
+    compared = fl.compare_loads(found, fl.requests({"op": [0], "lba": [0], "sectors": [8]}), progress=False)
+    assert_type(compared.ratio("mean_gap_ns"), float | None)
+    assert_type(compared.second, fl.Inspection)
+
+
 def results(aged: fl.Device) -> None:
     run = fl.run(aged, fl.workload("randread-4k"), seed=2, records=True, accesses=True)
     mean = run.summary["read.latency.mean"]

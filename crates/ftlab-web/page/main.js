@@ -222,9 +222,9 @@ function offers(catalog) {
       if (first !== undefined) $(id).append(new Option(first, ''));
       names.forEach(([name, about]) => { const option = new Option(name, name); option.title = about ?? ''; $(id).append(option); });
     };
-    fill('device', catalog.devices.devices.map(one => [one.name, one.description ?? one.about]));
-    fill('workload', catalog.workloads.workloads.map(one => [one.name, one.description ?? one.about]));
-    const policies = seam => catalog.policies.policies.filter(one => one.seam === seam).map(one => [one.name, one.about]);
+    fill('device', catalog.devices.map(one => [one.name, one.description]));
+    fill('workload', catalog.workloads.map(one => [one.name, one.doc]));
+    const policies = option => catalog.policies.find(one => one.option === option).policies.map(one => [one.name, one.doc]);
     fill('victim', policies('ftl.gc.victim'), 'as it is');
     fill('streams', policies('ftl.streams.policy'), 'as it is');
     fill('scheduler', policies('scheduler.policy'), 'as it is');

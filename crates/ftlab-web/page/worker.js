@@ -53,7 +53,8 @@ function tick() {
     if (frame.failed) return fail(frame.failed);
     // A pace that the simulator can't keep is not made up for.
     frame.behind = limit !== null && now < limit;
-    if (frame.behind) pace();
+    // The load begins after the preparation, so the first frame may also be ahead.
+    if (limit !== null && now !== limit) pace();
     if (frame.stopped || ended) playing = false;
     told('frame', frame);
     if (!playing) {

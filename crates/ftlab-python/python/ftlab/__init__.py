@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ftlab import _ftlab, plot, policies
+from ftlab import _ftlab, inspection, plot, policies
 from ftlab._calibrate import Calibration, Determined, Fit, Measurement, calibrate
 from ftlab._cluster import Local, Ray
 from ftlab._compare import Comparison, compare
@@ -37,6 +37,7 @@ from ftlab._sweep import Span, Sweep, span, sweep
 from ftlab._table import Table
 from ftlab._values import catalog as _catalog
 from ftlab._values import short_names as _short_names
+from ftlab.inspection import Inspection, LoadComparison, compare_loads, inspect
 from ftlab.policies import (
     arbitration,
     bus,
@@ -72,7 +73,9 @@ __all__ = [
     "Fit",
     "Found",
     "FtlabError",
+    "Inspection",
     "Load",
+    "LoadComparison",
     "Local",
     "Measurement",
     "Policy",
@@ -98,6 +101,7 @@ __all__ = [
     "cache_folder",
     "calibrate",
     "compare",
+    "compare_loads",
     "cost",
     "device",
     "devices",
@@ -108,6 +112,8 @@ __all__ = [
     "formats",
     "gc",
     "hints",
+    "inspect",
+    "inspection",
     "load",
     "mapping",
     "merge",

@@ -101,9 +101,9 @@ impl Fit {
     ///
     /// # Errors
     /// The trace has no request with an address.
-    pub fn workload(&self, name: &str, source: &str) -> Result<String, String> {
+    pub fn workload(&mut self, name: &str, source: &str) -> Result<String, String> {
         let placed = self.ops[0] + self.ops[1] + self.ops[2];
-        if placed == 0 || self.touched.len() == 0 {
+        if placed == 0 || self.touched.estimate().0 == 0 {
             return Err("the trace has no request with an address to fit a workload to".to_owned());
         }
         let curves = [0, 1].map(|kind| self.curve(kind));
@@ -152,8 +152,8 @@ impl Fit {
     /// as many pages as in the trace. Starts are distinct pages; the pages behind them overlap by
     /// chance. At most four times the touched pages, because more would only make the device
     /// larger.
-    fn room(&self, least: u64) -> u64 {
-        let touched = self.touched.len();
+    fn room(&mut self, least: u64) -> u64 {
+        let touched = self.touched.estimate().0;
         let starts = self.pages.len() as f64;
         // A sum, so the order of the hash table has no effect.
         let tails = self.pages.values().map(|start| start.pages).sum::<u64>() as f64 - starts;

@@ -172,12 +172,26 @@ impl fmt::Display for TraceError {
         if let Some(place) = self.place.as_deref().filter(|place| !place.text.is_empty()) {
             let number = usize::try_from(place.line).unwrap_or(usize::MAX);
             // The excerpt starts with an empty line.
-            for line in excerpt(&place.text, number, &place.field).lines().skip(1) {
+            for line in short_excerpt(&place.text, number, &place.field).lines().skip(1) {
                 writeln!(f, "  {line}")?;
             }
         }
         write!(f, "remedy: {}", self.remedy)
     }
+}
+
+/// More bytes than an excerpt that is cut at the width of a terminal has, in any script.
+const LONGEST_EXCERPT: usize = 2048;
+
+/// The excerpt of a line. It is cut by width, which marks without one defeat; then each of their bytes counts.
+fn short_excerpt(text: &str, number: usize, field: &Range<usize>) -> String {
+    let shown = excerpt(text, number, field);
+    if shown.len() <= LONGEST_EXCERPT {
+        return shown;
+    }
+    let plain = |mark: char| if mark.is_ascii() { mark } else { '?' };
+    let bytes = text.chars().flat_map(|mark| std::iter::repeat_n(plain(mark), mark.len_utf8()));
+    excerpt(&bytes.collect::<String>(), number, field)
 }
 
 impl std::error::Error for TraceError {}

@@ -1,16 +1,18 @@
 //! Describes a trace: what its load is like (`character`), mix, sizes, footprint, rate, order, and the assumptions made to read it.
 
+use std::ops::ControlFlow;
 use std::sync::mpsc::{channel, sync_channel};
 
 use ftlab::host::Op;
-use ftlab::units::SECTOR_BYTES;
+use ftlab::units::{SECTOR_BYTES, SimTime};
 use serde::Serialize;
 
 use crate::accesses::{AccessReport, Accesses};
+use crate::replay::Arrival;
 
 use super::character::{Character, CharacterTally};
 use super::digest::Digest;
-use super::error::TraceError;
+use super::error::{ErrorKind, TraceError};
 use super::input::Compression;
 use super::pages::{PageSet, SECTORS_PER_PAGE};
 use super::reader::{BATCH, Facts, Trace};
@@ -105,33 +107,103 @@ pub struct SizeClass {
 /// # Errors
 /// The first error in the file.
 pub fn inspect(trace: &mut Trace) -> Result<Inspection, TraceError> {
-    inspect_into(TraceTally::default(), trace)
+    inspect_watched(trace, false, |_| ControlFlow::Continue(()))
 }
 
-/// The same, with how its reads and writes share pages.
+/// The same, with how reads and writes share pages if `accesses`. Before each batch, `look` hears of the requests read so far;
+/// if it breaks off, only those are described.
 ///
 /// # Errors
 /// The first error in the file.
-pub fn inspect_with_accesses(trace: &mut Trace) -> Result<Inspection, TraceError> {
-    inspect_into(TraceTally { accesses: Some(Accesses::default()), ..TraceTally::default() }, trace)
+pub fn inspect_watched(
+    trace: &mut Trace,
+    accesses: bool,
+    mut look: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<Inspection, TraceError> {
+    let mut read = 0;
+    let next = |batch: &mut Vec<Record>| {
+        if look(read).is_break() {
+            return Ok(false);
+        }
+        let more = trace.next_batch(batch)?;
+        read += batch.len() as u64;
+        Ok(more)
+    };
+    let (tally, digest) = count(accesses, next)?;
+    Ok(tally.finish(&digest, trace.facts()))
 }
 
-fn inspect_into(mut tally: TraceTally, trace: &mut Trace) -> Result<Inspection, TraceError> {
+/// Describes requests in memory, in the order of their times, as [`inspect_watched`] describes a trace of them.
+///
+/// # Errors
+/// A request is larger, or ends later, than a trace can say.
+pub fn inspect_requests(
+    name: &str,
+    requests: &[Arrival],
+    accesses: bool,
+    mut look: impl FnMut(u64) -> ControlFlow<()>,
+) -> Result<Inspection, TraceError> {
+    if let Some(row) = requests.iter().position(|request| !can_be_told(request)) {
+        return Err(TraceError::new(
+            ErrorKind::Implausible,
+            name,
+            format!("the request in row {row} is larger than 1 TiB or ends beyond 16 EiB"),
+            "check its place and its size",
+        ));
+    }
+    let first = requests.first().map_or(SimTime::default(), |first| first.at);
+    let mut rest = requests;
+    let next = |batch: &mut Vec<Record>| {
+        batch.clear();
+        let (now, later) = rest.split_at(rest.len().min(BATCH));
+        if now.is_empty() || look((requests.len() - rest.len()) as u64).is_break() {
+            return Ok(false);
+        }
+        batch.extend(now.iter().map(|request| record_of(request, first)));
+        rest = later;
+        Ok(true)
+    };
+    let (tally, digest) = count(accesses, next)?;
+    Ok(tally.finish(&digest, Facts::of_requests(name, requests.len() as u64)))
+}
+
+/// Whether a trace could hold the request.
+fn can_be_told(request: &Arrival) -> bool {
+    let end = request.lba.0.checked_add(request.sectors.into());
+    request.sectors <= LARGEST_REQUEST && end.is_some_and(|end| end <= u64::MAX / SECTOR_BYTES)
+}
+
+fn record_of(request: &Arrival, first: SimTime) -> Record {
+    let Arrival { at, op, lba, sectors, stream, fua } = *request;
+    let at = SimTime(at.0.saturating_sub(first.0));
+    if op == Op::Flush {
+        return Record::flush(at, stream);
+    }
+    Record { at, op, lba, sectors, stream, fua }
+}
+
+/// Counts all batches.
+fn count(
+    accesses: bool,
+    mut next: impl FnMut(&mut Vec<Record>) -> Result<bool, TraceError>,
+) -> Result<(TraceTally, Digest), TraceError> {
     let (mut digest, mut batch) = (Digest::new(), Vec::new());
-    trace.next_batch(&mut batch)?;
+    let accesses = accesses.then(Accesses::default);
+    let mut tally = TraceTally { accesses, ..TraceTally::default() };
+    next(&mut batch)?;
     digest.update(&batch);
     tally.add(&batch);
     // A short trace is not worth a thread.
     if batch.len() == BATCH {
-        tally = count_aside(tally, trace, &mut digest)?;
+        tally = count_aside(tally, next, &mut digest)?;
     }
-    Ok(tally.finish(&digest, trace.facts()))
+    Ok((tally, digest))
 }
 
-/// Reads the rest of a trace while another thread counts what was read.
+/// Reads the rest while another thread counts what was read.
 fn count_aside(
     mut tally: TraceTally,
-    trace: &mut Trace,
+    mut next: impl FnMut(&mut Vec<Record>) -> Result<bool, TraceError>,
     digest: &mut Digest,
 ) -> Result<TraceTally, TraceError> {
     let (to, from) = sync_channel::<Vec<Record>>(AHEAD);
@@ -147,7 +219,7 @@ fn count_aside(
         });
         loop {
             let mut batch = counted.try_recv().unwrap_or_default();
-            if !trace.next_batch(&mut batch)? {
+            if !next(&mut batch)? {
                 break;
             }
             digest.update(&batch);
@@ -165,6 +237,8 @@ fn count_aside(
 const AHEAD: usize = 4;
 /// A class for every power of two up to 1 TiB, the largest possible request.
 const CLASSES: usize = 32;
+/// The sectors of that request.
+const LARGEST_REQUEST: u32 = 1 << (CLASSES - 1);
 /// The window for the maximum rate.
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -250,11 +324,13 @@ impl TraceTally {
         self.busiest = self.busiest.max(self.second.1);
     }
 
-    fn finish(self, digest: &Digest, facts: Facts) -> Inspection {
+    fn finish(mut self, digest: &Digest, facts: Facts) -> Inspection {
         let bytes = |of_op: &OpTally| of_op.sectors.saturating_mul(SECTOR_BYTES);
         let (min_lba, max_lba_end) = self.extent.unwrap_or_default();
         let requests = facts.requests;
         let seconds = self.last_ns as f64 / 1e9;
+        let (touched_pages_4k, touched_pages_error_ratio) = self.pages.estimate();
+        let (streams, streams_error_ratio) = self.streams.estimate();
         Inspection {
             format: facts.format,
             compression: facts.compression,
@@ -272,13 +348,13 @@ impl TraceTally {
             span_bytes: (max_lba_end - min_lba) * SECTOR_BYTES,
             min_lba,
             max_lba_end,
-            touched_pages_4k: self.pages.len(),
-            touched_pages_error_ratio: self.pages.error_ratio(),
+            touched_pages_4k,
+            touched_pages_error_ratio,
             duration_ns: self.last_ns,
             mean_requests_per_s: (self.last_ns > 0).then(|| (requests - 1) as f64 / seconds),
             max_requests_in_1s: self.busiest,
-            streams: self.streams.len(),
-            streams_error_ratio: self.streams.error_ratio(),
+            streams,
+            streams_error_ratio,
             out_of_order: facts.out_of_order,
             unaligned_4k: self.unaligned,
             sizes: size_classes(&self.sizes),

@@ -50,7 +50,7 @@ pub use error::{ErrorKind, TraceError, TracePosition};
 pub use format::{FORMATS, Format, named};
 pub use gate::Late;
 pub use input::{Compression, Location, Meter};
-pub use inspect::{Inspection, SizeClass, inspect, inspect_with_accesses};
+pub use inspect::{Inspection, SizeClass, inspect, inspect_requests, inspect_watched};
 pub use options::{BlkEvent, Options};
 pub(crate) use pages::PageSet;
 pub use reader::{BATCH, Facts, Trace, open};

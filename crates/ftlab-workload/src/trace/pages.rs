@@ -20,28 +20,39 @@ const PAGES_PER_CHUNK: u64 = PAGES_PER_WORD * WORDS as u64;
 
 /// The most chunks that are kept, with about 40 MiB.
 const MOST_CHUNKS: usize = 1 << 16;
+/// Touches that wait to be made together.
+const MOST_PENDING: usize = 1 << 10;
 
 /// A set of pages.
 pub(crate) struct PageSet {
-    // Iterated only for sums and to be sifted, so the order of the hash table has no effect.
-    chunks: KeyTable<ChunkKey, Chunk>,
+    // Iterated only to be sifted, so the order of the hash table has no effect.
+    places: KeyTable<ChunkKey, u32>,
+    chunks: Vec<Chunk>,
+    /// The bits of a chunk are seldom in a cache. Touches that are made together wait for them together.
+    pending: Vec<PendingTouch>,
     /// How often half of the chunks were forgotten.
     halvings: u32,
     most: usize,
 }
 
-/// Tells chunks apart. The mixed number alone could be the same for two.
+/// Tells chunks apart. Those of one stream have different mixed numbers, because mixing can be undone.
 #[derive(PartialEq, Eq)]
 struct ChunkKey {
     mixed: u64,
     stream: u32,
-    number: u64,
 }
 
 impl Hash for ChunkKey {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.mixed);
     }
+}
+
+/// Pages of a chunk that were touched and are not marked yet.
+struct PendingTouch {
+    place: u32,
+    from: u16,
+    to: u16,
 }
 
 /// The pages of one chunk.
@@ -59,7 +70,8 @@ impl Default for PageSet {
 impl PageSet {
     /// Keeps at most this many chunks.
     fn keeping(most: usize) -> PageSet {
-        PageSet { chunks: KeyTable::default(), halvings: 0, most }
+        let (places, chunks, pending) = (KeyTable::default(), Vec::new(), Vec::new());
+        PageSet { places, chunks, pending, halvings: 0, most }
     }
 
     /// Adds the pages that the sectors from `lba` to `end` touch.
@@ -67,41 +79,61 @@ impl PageSet {
         let (first, last) = (lba / SECTORS_PER_PAGE, end.div_ceil(SECTORS_PER_PAGE));
         let stream_key = mixed(u64::from(stream));
         for number in first / PAGES_PER_CHUNK..last.div_ceil(PAGES_PER_CHUNK) {
-            let key = ChunkKey { mixed: mixed(number ^ stream_key), stream, number };
+            let key = ChunkKey { mixed: mixed(number ^ stream_key), stream };
             if !is_followed(key.mixed, self.halvings) {
                 continue;
             }
             let base = number * PAGES_PER_CHUNK;
             let (from, to) = (first.max(base) - base, (last - base).min(PAGES_PER_CHUNK));
-            self.chunks.entry(key).or_insert_with(Chunk::none).touch(from, to);
-            if self.chunks.len() > self.most {
-                self.halve();
+            let next = self.chunks.len() as u32;
+            let place = *self.places.entry(key).or_insert(next);
+            if place == next {
+                self.chunks.push(Chunk::none());
             }
+            self.pending.push(PendingTouch { place, from: from as u16, to: to as u16 });
+            if self.pending.len() == MOST_PENDING || self.chunks.len() > self.most {
+                self.settle();
+            }
+        }
+    }
+
+    /// Makes the touches that wait, and forgets chunks if there are too many.
+    fn settle(&mut self) {
+        for PendingTouch { place, from, to } in self.pending.drain(..) {
+            self.chunks[place as usize].touch(from.into(), to.into());
+        }
+        while self.chunks.len() > self.most {
+            self.halve();
         }
     }
 
     #[cold]
     fn halve(&mut self) {
-        while self.chunks.len() > self.most {
-            self.halvings += 1;
-            self.chunks.retain(|key, _| is_followed(key.mixed, self.halvings));
-        }
+        self.halvings += 1;
+        let mut kept = Vec::new();
+        self.places.retain(|key, place| {
+            let is_kept = is_followed(key.mixed, self.halvings);
+            if is_kept {
+                kept.push(std::mem::replace(&mut self.chunks[*place as usize], Chunk::All));
+                *place = kept.len() as u32 - 1;
+            }
+            is_kept
+        });
+        self.chunks = kept;
     }
 
-    /// Returns the number of pages, an estimate if chunks were forgotten.
-    pub fn len(&self) -> u64 {
-        self.chunks.values().map(Chunk::pages).sum::<u64>() << self.halvings
-    }
-
-    /// Returns the relative standard error of [`PageSet::len`]; zero if it is exact. Of a chunk that stands for w, the
-    /// number of pages has the variance w (w - 1) times its square.
-    pub fn error_ratio(&self) -> f64 {
+    /// Returns the number of pages, an estimate if chunks were forgotten, and its relative standard error, zero if it is exact.
+    /// Of a chunk that stands for w, the number of pages has the variance w (w - 1) times its square.
+    pub fn estimate(&mut self) -> (u64, f64) {
+        self.settle();
+        let add = |(sum, squares), pages| (sum + pages, squares + pages * pages);
+        let (sum, squares): (u64, u64) = self.chunks.iter().map(Chunk::pages).fold((0, 0), add);
+        let pages = sum << self.halvings;
         if self.halvings == 0 {
-            return 0.0;
+            return (pages, 0.0);
         }
-        let squares: u64 = self.chunks.values().map(|chunk| chunk.pages() * chunk.pages()).sum();
         let weight = libm::exp2(f64::from(self.halvings));
-        (squares as f64 * weight * (weight - 1.0)).sqrt() / self.len() as f64
+        (pages, (squares as f64 * weight * (weight - 1.0)).sqrt() / pages as f64)
     }
 }
 
@@ -152,8 +184,8 @@ mod tests {
             pages.touch(stream, lba, end);
             plain.extend((lba / 8..end.div_ceil(8)).map(|page| (stream, page)));
         }
-        assert_eq!(pages.len(), plain.len() as u64);
-        assert!(pages.chunks.values().any(|chunk| matches!(chunk, Chunk::All)));
+        assert_eq!(pages.estimate(), (plain.len() as u64, 0.0));
+        assert!(pages.chunks.iter().any(|chunk| matches!(chunk, Chunk::All)));
     }
 
     #[test]
@@ -169,10 +201,11 @@ mod tests {
             sampled.touch(stream, lba, end);
             assert!(sampled.chunks.len() <= 512);
         }
-        assert!(exact.error_ratio() == 0.0 && sampled.halvings >= 4);
-        let (error, apart) = (sampled.error_ratio(), sampled.len().abs_diff(exact.len()));
+        let ((pages, exactly), (estimated, error)) = (exact.estimate(), sampled.estimate());
+        assert!(exactly == 0.0 && sampled.halvings >= 4);
+        let apart = estimated.abs_diff(pages);
         // A few chunks have most of the pages, so the error is larger than one over the root of 512.
         assert!(0.04 < error && error < 0.2, "{error}");
-        assert!((apart as f64) < 3.0 * error * exact.len() as f64, "{apart} {error}");
+        assert!((apart as f64) < 3.0 * error * pages as f64, "{apart} {error}");
     }
 }

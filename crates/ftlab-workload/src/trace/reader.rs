@@ -19,7 +19,7 @@ use super::parts;
 use super::record::Record;
 use super::shape::Silence;
 use super::source::RecordSource;
-use super::units::{TimeUnit, Units};
+use super::units::{SpaceUnit, TimeUnit, Units};
 
 /// The most records in a batch.
 pub const BATCH: usize = 16 << 10;
@@ -74,6 +74,30 @@ pub struct Facts {
     pub assumed: Vec<String>,
     /// Suspicious findings that the reader cannot decide.
     pub warnings: Vec<String>,
+}
+
+impl Facts {
+    /// The facts about requests in memory: nothing was assumed to read them.
+    pub(crate) fn of_requests(name: &str, requests: u64) -> Facts {
+        Facts {
+            file: name.to_owned(),
+            format: "requests",
+            compression: Compression::None,
+            units: Units {
+                time: TimeUnit::Ns,
+                address: SpaceUnit::Sector,
+                size: SpaceUnit::Sector,
+            },
+            requests,
+            out_of_order: 0,
+            clamped: 0,
+            skipped_lines: 0,
+            dropped_empty: 0,
+            widened: 0,
+            assumed: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
 }
 
 /// Opens a trace.

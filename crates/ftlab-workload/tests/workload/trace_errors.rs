@@ -52,6 +52,15 @@ fn unprintable_and_long_lines_stay_readable() {
 }
 
 #[test]
+fn marks_without_width_are_cut_too() {
+    // Found by fuzzing: a Hebrew point, which takes no place of its own.
+    let line = format!("2000,h,0,Write,7{},4096,1", "\u{5b4}".repeat(5_000));
+    let shown = failure(format!("1000,h,0,Read,0,4096,1\n{line}\n")).to_string();
+    assert!(shown.len() < 1_000, "{} bytes: {shown}", shown.len());
+    assert!(shown.contains("2 | ...te,7???") && shown.contains("^^^^^"), "{shown}");
+}
+
+#[test]
 fn skipped_lines_are_counted() {
     let options = Options { skip_malformed: true, ..Options::default() };
     let lines =
