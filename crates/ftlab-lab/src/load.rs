@@ -65,12 +65,12 @@ impl Batched {
 
 /// A trace that is being decoded: ahead of the replay, or, where there are no threads, whenever it needs more.
 pub struct Decoder {
-    place: Place,
+    place: Decoding,
     first_facts: Facts,
     ended: bool,
 }
 
-enum Place {
+enum Decoding {
     Thread {
         batches: Receiver<Result<Vec<Record>, TraceError>>,
         used: Sender<Vec<Record>>,
@@ -86,12 +86,12 @@ impl Decoder {
         let left = limit.unwrap_or(u64::MAX);
         let batched = Batched { trace, left, digest: Digest::new(), requests: 0 };
         let place = match cfg!(target_family = "wasm") {
-            true => Place::Here(Box::new(batched)),
+            true => Decoding::Here(Box::new(batched)),
             false => {
                 let (to_replay, batches) = sync_channel(AHEAD);
                 let (used, to_refill) = channel();
                 let thread = std::thread::spawn(move || decode(batched, &to_replay, &to_refill));
-                Place::Thread { batches, used, thread }
+                Decoding::Thread { batches, used, thread }
             }
         };
         Decoder { place, first_facts, ended: false }
@@ -101,11 +101,11 @@ impl Decoder {
     /// `stop` is set.
     pub fn fill(&mut self, batch: &mut Vec<Record>, stop: &Stop) -> Result<bool, SourceError> {
         let more = match &mut self.place {
-            Place::Here(batched) => {
+            Decoding::Here(batched) => {
                 let more = batched.fill(batch);
                 more.map(Some).map_err(|error| SourceError(Box::new(error)))?
             }
-            Place::Thread { batches, used, .. } => loop {
+            Decoding::Thread { batches, used, .. } => loop {
                 match batches.recv_timeout(PATIENCE) {
                     Ok(Ok(records)) => {
                         // A send error is fine: an ended thread needs no buffers.
@@ -128,14 +128,14 @@ impl Decoder {
     pub fn finish(self) -> TraceFacts {
         let Decoder { place, first_facts, ended } = self;
         match place {
-            Place::Here(batched) if ended => return batched.finish(),
-            Place::Thread { batches, thread, .. } => {
+            Decoding::Here(batched) if ended => return batched.finish(),
+            Decoding::Thread { batches, thread, .. } => {
                 drop(batches);
                 if ended && let Ok(facts) = thread.join() {
                     return facts;
                 }
             }
-            Place::Here(_) => {}
+            Decoding::Here(_) => {}
         }
         TraceFacts { facts: first_facts, digest: None, requests: 0 }
     }

@@ -22,7 +22,7 @@ pub enum Question {
         /// The number of the run: two can go on side by side.
         run: u32,
         /// What to run.
-        plan: Plan,
+        plan: RunPlan,
     },
     /// Lets a run go on.
     Go {
@@ -78,7 +78,7 @@ pub enum StopAt {
 /// A device, a load, and how it is played.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
-pub struct Plan {
+pub struct RunPlan {
     /// The built-in device, or the name of the file in `device_text`.
     pub device: String,
     /// The text of a device file.

@@ -31,7 +31,7 @@ pub struct Until {
 
 /// A span in which a die or a bus was busy.
 #[derive(Clone, Copy, Debug)]
-pub struct Span {
+pub struct BusySpan {
     /// Whether it is that of a bus.
     pub of_bus: bool,
     /// The die or channel.
@@ -45,7 +45,7 @@ pub struct Span {
 /// What the probe and the watcher of a run note.
 pub struct Scene {
     pub until: Until,
-    pub spans: Vec<Span>,
+    pub spans: Vec<BusySpan>,
     /// Spans beyond the most.
     pub left_out: u64,
     /// Collections that began, and deaths of dies that were found.
@@ -111,7 +111,7 @@ impl SceneProbe {
         }
         let &Activity { kind, origin, from, until, die, channel, .. } = activity;
         let place = if of_bus { channel.at() } else { die.at() } as u32;
-        scene.spans.push(Span { of_bus, place, kind, origin, from, until });
+        scene.spans.push(BusySpan { of_bus, place, kind, origin, from, until });
     }
 }
 
@@ -128,7 +128,7 @@ impl Probe for SceneProbe {
     fn pause(&mut self, activity: &Activity, at: SimTime) {
         let mut scene = self.0.borrow_mut();
         let place = activity.die.at() as u32;
-        let reported = |span: &&mut Span| {
+        let reported = |span: &&mut BusySpan| {
             !span.of_bus && span.place == place && span.from == activity.from && span.until > at
         };
         if let Some(span) = scene.spans.iter_mut().rev().find(reported) {

@@ -20,23 +20,23 @@ use ftlab_workload::generate::Workload;
 use ftlab_workload::trace;
 use serde_json::{Value, json};
 
-use crate::ask::Plan;
+use crate::ask::RunPlan;
 use crate::frame;
 use crate::scene::{Director, SceneProbe, SharedScene, Until};
 
-type Run = Pin<Box<dyn Future<Output = Result<Measured<SceneProbe>, Failure>>>>;
+type Going = Pin<Box<dyn Future<Output = Result<Measured<SceneProbe>, Failure>>>>;
 
 /// A run.
 pub struct Session {
     scene: SharedScene,
     facts: Value,
     /// Nothing once it has ended.
-    run: Option<Run>,
+    run: Option<Going>,
     /// How it ended.
     outcome: Option<Result<String, Failure>>,
 }
 
-fn config_of(plan: &Plan) -> Result<Config, Failure> {
+fn config_of(plan: &RunPlan) -> Result<Config, Failure> {
     let sets = device::settings(&plan.set);
     match &plan.device_text {
         Some(text) => device::of_file_text(&plan.device, text, &sets),
@@ -44,7 +44,7 @@ fn config_of(plan: &Plan) -> Result<Config, Failure> {
     }
 }
 
-fn load_of(plan: &Plan) -> Result<LoadSource, Failure> {
+fn load_of(plan: &RunPlan) -> Result<LoadSource, Failure> {
     if let (Some(name), Some(text)) = (&plan.trace, &plan.trace_text) {
         let held = Some(Bytes::copy_from_slice(text.as_bytes()));
         let reading = trace::Options::default();
@@ -66,7 +66,7 @@ impl Session {
     ///
     /// # Errors
     /// The device, the load or an option is wrong.
-    pub fn open(plan: &Plan) -> Result<Session, Failure> {
+    pub fn open(plan: &RunPlan) -> Result<Session, Failure> {
         let config = config_of(plan)?;
         let mut named = NamedRun::default();
         for (name, text) in &plan.options {
@@ -157,7 +157,7 @@ impl Session {
 }
 
 /// What a page needs to know of a device.
-fn facts(config: &Config, plan: &Plan) -> Value {
+fn facts(config: &Config, plan: &RunPlan) -> Value {
     let shape = config.shape();
     let geometry = Geometry::new(shape);
     let dies = (0..geometry.dies()).map(ftlab::units::DieId::new);

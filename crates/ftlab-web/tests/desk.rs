@@ -12,33 +12,32 @@ use ftlab_workload::trace;
 use serde_json::{Value, json};
 
 /// Devices, settings, loads and options: two of each of the five papers' kinds, and drives on sale.
-const PLANS: [(&str, &[&str], &str, &[(&str, &str)]); 10] = [
-    ("tiny", &[], "randwrite-4k", &[("requests", "3000"), ("precondition", "fill,age")]),
-    (
-        "tiny",
-        &["ftl.gc.victim=cost-benefit"],
-        "mixed-70-30-zipf",
-        &[("requests", "3000"), ("precondition", "fill")],
-    ),
-    ("tiny", &[], "noisy-neighbour", &[("requests", "2000")]),
-    (
-        "tlc-32g",
-        &["nand.pages_per_block=24"],
-        "mixed-70-30-zipf",
-        &[("requests", "2000"), ("precondition", "fill")],
-    ),
-    ("rw-scheduler", &[], "rw-scheduler-80", &[("requests", "2000")]),
-    ("channel-management", &[], "randwrite-4k", &[("requests", "2000")]),
-    ("prlru", &[], "randwrite-4k", &[("requests", "2000"), ("queue_depth", "8")]),
-    ("cosmos-openssd", &[], "randwrite-4k", &[("requests", "1000")]),
-    ("agcr", &[], "randwrite-4k", &[("requests", "2000")]),
-    ("mqsim", &[], "randwrite-4k", &[("requests", "2000"), ("queue_depth", "3")]),
+const PLANS: [Given; 10] = [
+    ("tiny", "", "randwrite-4k", "requests=3000 precondition=fill,age"),
+    ("tiny", "ftl.gc.victim=cost-benefit", "mixed-70-30-zipf", "requests=3000 precondition=fill"),
+    ("tiny", "", "noisy-neighbour", "requests=2000"),
+    ("tlc-32g", "nand.pages_per_block=24", "mixed-70-30-zipf", "requests=2000 precondition=fill"),
+    ("rw-scheduler", "", "rw-scheduler-80", "requests=2000"),
+    ("channel-management", "", "randwrite-4k", "requests=2000"),
+    ("prlru", "", "randwrite-4k", "requests=2000 queue_depth=8"),
+    ("cosmos-openssd", "", "randwrite-4k", "requests=1000"),
+    ("agcr", "", "randwrite-4k", "requests=2000"),
+    ("mqsim", "", "randwrite-4k", "requests=2000 queue_depth=3"),
 ];
+
+/// A device, settings, a workload, and options.
+type Given = (&'static str, &'static str, &'static str, &'static str);
+
+/// Words with a name and a value.
+fn words(text: &str) -> Vec<(&str, &str)> {
+    text.split_whitespace().map(|word| word.split_once('=').expect("name=value")).collect()
+}
 
 fn plan(at: usize) -> Value {
     let (device, set, workload, options) = PLANS[at];
+    let set: Vec<&str> = set.split_whitespace().collect();
     let options: serde_json::Map<_, _> =
-        options.iter().map(|(name, text)| ((*name).to_owned(), json!(text))).collect();
+        words(options).into_iter().map(|(name, text)| (name.to_owned(), json!(text))).collect();
     json!({ "device": device, "set": set, "workload": workload, "options": options, "seed": 7 })
 }
 
@@ -70,10 +69,12 @@ fn to_end(desk: &mut Desk, run: u32, step_ns: Option<u64>, looks: u32) -> Vec<Va
     }
 }
 
-fn natively(load: LoadSource, device: &str, set: &[&str], options: &[(&str, &str)]) -> String {
-    let config = device::load(device, &device::settings(set)).unwrap();
+fn natively(load: LoadSource, device: &str, set: &str, options: &str) -> String {
+    let config =
+        device::load(device, &device::settings(&set.split_whitespace().collect::<Vec<_>>()))
+            .unwrap();
     let mut named = NamedRun::default();
-    options.iter().for_each(|(name, text)| named.options.set(name, text).unwrap());
+    words(options).iter().for_each(|(name, text)| named.options.set(name, text).unwrap());
     let experiment = Experiment::new(load, &named.options).unwrap();
     let measured = Lab::default().run(&experiment, &config, 7, &mut (), None).unwrap();
     to_json(&measured.document).unwrap()
@@ -106,11 +107,10 @@ fn a_trace_from_memory_gives_the_result_of_its_file() {
     let mut reader = flate2::read::GzDecoder::new(std::fs::File::open(&file).unwrap());
     let mut text = String::new();
     std::io::Read::read_to_string(&mut reader, &mut text).unwrap();
-    let options = [("address", "fold"), ("requests", "2000")];
     let held = Some(Bytes::from(text.clone()));
     let reading = trace::Options::default();
     let load = LoadSource::Trace { file: "office.csv".to_owned(), held, reading };
-    let expected = natively(load, "tiny", &[], &options);
+    let expected = natively(load, "tiny", "", "address=fold requests=2000");
     let mut desk = Desk::default();
     let mut plan =
         json!({ "device": "tiny", "trace": "office.csv", "trace_text": text, "seed": 7 });

@@ -56,12 +56,12 @@ pub trait RunView {
 }
 
 /// The view of a device and its recording.
-struct View<'a, P, C> {
+struct ViewOfDevice<'a, P, C> {
     device: &'a Device<P, C>,
     recorder: &'a Recorder,
 }
 
-impl<P: Probe, C: Contents> RunView for View<'_, P, C> {
+impl<P: Probe, C: Contents> RunView for ViewOfDevice<'_, P, C> {
     fn recorder(&self) -> &Recorder {
         self.recorder
     }
@@ -98,7 +98,7 @@ pub(super) struct Supervision<'a> {
 impl Supervision<'_> {
     /// Continues unless the run was stopped, a file could not be written or the watcher breaks.
     pub fn looks<H: Played>(&mut self, progress: &Progress, host: &H, of: &Recording<'_>) -> Going {
-        let view = View { device: host.device(), recorder: &of.recorder };
+        let view = ViewOfDevice { device: host.device(), recorder: &of.recorder };
         let going = self.watcher.looks(progress, &view);
         if self.stop.is_set() || of.flags.failed.get() { Going::Stop } else { going }
     }

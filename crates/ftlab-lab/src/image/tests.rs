@@ -5,6 +5,7 @@ use ftlab::device::{DeviceSetup, assemble};
 use ftlab::host::Host;
 use ftlab::image::{Resume, Snapshot};
 use ftlab::saved::file::{FORMAT, MAGIC, PREAMBLE};
+use ftlab_workload::replay::finished;
 
 use super::*;
 use crate::saved::saved_in_chunks;
@@ -40,12 +41,13 @@ fn chunked(config: &Config) -> Image {
 
 /// Loads an image whose chunks are read when they are needed, and needs all of them.
 fn used(image: &OpenedImage) -> Result<(), Failure> {
-    chunks::guarded(Some(image), || {
+    let work = async {
         let mut device = assemble(DeviceSetup::new(&image.config, 1));
         let loaded = device.load_packed(&image.image.snapshot, Resume::ALL);
         loaded.map_err(|damage| image.refused(&damage))?;
         device.ftl().audit().map_err(Failure::usage)
-    })
+    };
+    finished(chunks::guarded(Some(image), work))
 }
 
 fn packed(image: &Image) -> Vec<u8> {
@@ -163,10 +165,12 @@ fn chunks_that_contradict_the_rest_are_refused() {
         assert!(failure.text().contains("rejects its state"), "{failure}");
     }
     // A panic is a defect, unless the image has one.
-    let panics = || -> Result<(), Failure> { panic!("on purpose") };
-    assert!(chunks::guarded(Some(&opened), panics).is_err());
+    async fn panics() -> Result<(), Failure> {
+        panic!("on purpose")
+    }
+    assert!(finished(chunks::guarded(Some(&opened), panics())).is_err());
     let whole = take_bytes("a.ftlab", &packed(&chunked(&tiny()))).unwrap();
-    let guarded = || chunks::guarded(Some(&whole), panics);
+    let guarded = || finished(chunks::guarded(Some(&whole), panics()));
     assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(guarded)).is_err());
 }
 

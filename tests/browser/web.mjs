@@ -1,0 +1,179 @@
+// Runs drives in the page that ./x web makes, and compares them with the program: BROWSER FOLDER, and FTLAB names the
+// program.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { chromium } from 'playwright-core';
+
+const [executablePath, folder] = process.argv.slice(2);
+const file = resolve(folder, 'ftlab.html');
+const MOST_PACKED = 2.2e6;
+const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+const scratch = mkdtempSync(join(tmpdir(), 'ftlab-web-'));
+let checks = 0;
+
+// Opens the page with a plan in its address, as a link of the page does.
+async function open(plan, options = {}) {
+  const page = await (await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options })).newPage();
+  const complaints = [], requests = [];
+  page.on('console', message => complaints.push(message.text()));
+  page.on('pageerror', error => complaints.push(String(error)));
+  page.on('request', request => requests.push(request.url()));
+  const hash = plan ? `#${encodeURIComponent(JSON.stringify(plan))}` : '';
+  await page.goto(pathToFileURL(file).href + hash);
+  await page.waitForFunction(() => ['ready', 'refused'].includes(document.getElementById('state').textContent), null, { timeout: 60000 });
+  const close = async () => {
+    assert.deepEqual(complaints, [], 'the console is silent');
+    assert.deepEqual(requests.filter(url => !url.startsWith('file:') && !url.startsWith('blob:')), [], 'nothing is fetched');
+    await page.context().close();
+  };
+  return { page, close };
+}
+const state = (page, text, timeout = 120000) => page.waitForFunction(told => document.getElementById('state').textContent === told, text, { timeout });
+async function check(name, body) {
+  await body();
+  checks += 1;
+  console.log(`${name}: as it should be`);
+}
+// Hands out what a button of the page downloads.
+async function downloaded(page, name) {
+  const waiting = page.waitForEvent('download');
+  await page.click(`#files >> text="${name}"`);
+  return readFileSync(await (await waiting).path(), 'utf8');
+}
+const setSpeed = (page, at) => page.evaluate(value => {
+  const slider = document.getElementById('speed');
+  slider.value = value;
+  slider.dispatchEvent(new Event('input'));
+}, at);
+
+const PLANS = [
+  { device: 'tiny', set: [], options: { precondition: 'fill,age', requests: '3000' }, workload: 'randwrite-4k', seed: 7 },
+  { device: 'tiny', set: ['ftl.gc.victim=cost-benefit'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: 1 },
+  { device: 'tiny', set: [], options: { requests: '2000' }, workload: 'noisy-neighbour', seed: 2 },
+  { device: 'tlc-32g', set: ['nand.pages_per_block=24'], options: { precondition: 'fill', requests: '20000' }, workload: 'mixed-70-30-zipf', seed: 3 },
+  { device: 'rw-scheduler', set: [], options: { requests: '2000' }, workload: 'rw-scheduler-80', seed: 4 },
+  { device: 'channel-management', set: [], options: { requests: '2000' }, workload: 'randwrite-4k', seed: 5 },
+  { device: 'prlru', set: [], options: { queue_depth: '8', requests: '2000' }, workload: 'randwrite-4k', seed: 6 },
+  { device: 'cosmos-openssd', set: [], options: { requests: '1000' }, workload: 'randwrite-4k', seed: 7 },
+  { device: 'agcr', set: [], options: { requests: '2000' }, workload: 'randwrite-4k', seed: 8 },
+  { device: 'mqsim', set: [], options: { queue_depth: '3', requests: '2000' }, workload: 'randwrite-4k', seed: 9 },
+];
+
+await check('ten runs equal those of the program', async () => {
+  for (const [at, plan] of PLANS.entries()) {
+    const { page, close } = await open(plan);
+    await page.click('#play');
+    await state(page, 'ended');
+    const seen = JSON.parse(await downloaded(page, 'Result'));
+    // The command that the page shows, as it stands there.
+    const command = await page.textContent('#command');
+    const output = join(scratch, String(at));
+    execFileSync(process.env.FTLAB, [...command.split(' ').slice(1), '-q', '-o', output]);
+    const expected = JSON.parse(readFileSync(join(output, 'result.json'), 'utf8'));
+    for (const key of Object.keys(seen)) assert.deepEqual(seen[key], expected[key], `${command}: ${key}`);
+    assert.ok(Object.keys(seen).includes('host') || Object.keys(seen).length > 10, 'it is a whole result');
+    await close();
+  }
+});
+
+await check('the screen moves while a drive works, and its memory is bounded', async () => {
+  const { page, close } = await open({ device: 'tlc-32g', set: [], options: { precondition: 'fill', requests: '3000000' }, workload: 'mixed-70-30-zipf', seed: 1 });
+  await page.click('#play');
+  await page.waitForFunction(() => Number(document.querySelector('#tiles div:nth-child(3) b')?.textContent.replaceAll(',', '')) > 0, null, { timeout: 60000 });
+  const measure = () => page.evaluate(() => new Promise(done => {
+    const began = performance.now();
+    let frames = 0;
+    const count = now => { frames += 1; now - began < 2000 ? requestAnimationFrame(count) : done(frames / (now - began) * 1000); };
+    requestAnimationFrame(count);
+  }));
+  const rate = await measure();
+  console.log(`  ${rate.toFixed(1)} frames a second`);
+  assert.ok(rate > 20, `only ${rate} frames a second, on a machine that does other work too`);
+  const memory = () => page.evaluate(() => document.querySelector('#tiles div:last-child b').textContent);
+  const before = await memory();
+  await page.waitForTimeout(3000);
+  console.log(`  memory ${before}, then ${await memory()}`);
+  await page.click('#play');
+  await state(page, 'paused');
+  await close();
+});
+
+await check('a slow pace shows operations, steps go one by one, and a run stops at a collection', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], options: { precondition: 'fill', requests: '100000' }, workload: 'randwrite-4k', seed: 1 });
+  await setSpeed(page, 10);
+  await page.click('#play');
+  await page.waitForTimeout(2500);
+  await page.click('#play');
+  await state(page, 'paused');
+  const told = await page.textContent('#strip-about');
+  assert.match(told, /of simulated time/);
+  const coloured = await page.evaluate(() => {
+    const canvas = document.getElementById('strip'), copy = document.createElement('canvas');
+    [copy.width, copy.height] = [canvas.width, canvas.height];
+    const pen = copy.getContext('2d', { willReadFrequently: true });
+    pen.drawImage(canvas, 0, 0);
+    const ink = getComputedStyle(document.documentElement).getPropertyValue('--v0').trim();
+    const wanted = [1, 3, 5].map(at => parseInt(ink.slice(at, at + 2), 16));
+    const pixels = pen.getImageData(0, 0, copy.width, copy.height).data;
+    let found = 0;
+    for (let at = 0; at < pixels.length; at += 4) if (wanted.every((value, channel) => Math.abs(pixels[at + channel] - value) < 3)) found += 1;
+    return found;
+  });
+  assert.ok(coloured > 500, `operations are drawn: ${coloured} pixels`);
+  const time = () => page.textContent('#tiles div:first-child b');
+  const before = await time();
+  await page.click('#step');
+  await page.waitForFunction(text => document.querySelector('#tiles b').textContent !== text || document.getElementById('state').textContent === 'one step', before);
+  await setSpeed(page, 25);
+  await page.selectOption('#stop', 'collection');
+  await page.click('#play');
+  await state(page, 'stopped: a collection begins');
+  await close();
+});
+
+await check('what is wrong is told, and the page lives on', async () => {
+  const { page, close } = await open({ device: 'tiny', set: ['nand.blocks=3'], options: {}, workload: 'randwrite-4k', seed: 1 });
+  assert.match(await page.textContent('#error'), /nand\.blocks: unknown option[^]*remedy/);
+  await page.click('summary');
+  await page.fill('#sets', '');
+  await page.fill('#file', '[nand\n');
+  await page.dispatchEvent('#file', 'change');
+  await page.waitForFunction(() => document.getElementById('error').textContent.includes('my-drive.toml'));
+  await page.fill('#file', '');
+  await page.dispatchEvent('#file', 'change');
+  await state(page, 'ready');
+  await page.setInputFiles('#trace', { name: 'no.csv', mimeType: 'text/csv', buffer: Buffer.from('what is this\n') });
+  await page.waitForFunction(() => document.getElementById('error').textContent.includes('no.csv'));
+  await page.setInputFiles('#trace', { name: 'yes.csv', mimeType: 'text/csv', buffer: Buffer.from('128166372003061629,hm,1,Read,383496192,32768,113736\n128166372016382155,hm,1,Write,2822144,65536,87\n') });
+  await state(page, 'ready');
+  await page.click('#play');
+  await state(page, 'ended');
+  await close();
+});
+
+await check('keyboard, a phone and the dark', async () => {
+  const { page, close } = await open(null, { viewport: { width: 375, height: 800 }, colorScheme: 'dark' });
+  await page.focus('#play');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.getElementById('play').textContent === 'Pause');
+  await page.keyboard.press('Enter');
+  await state(page, 'paused');
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+  assert.ok(wide <= 376, `nothing sticks out of a phone: ${wide} pixels`);
+  await close();
+});
+
+await check('its size', async () => {
+  const packed = gzipSync(readFileSync(file), { level: 9 }).length;
+  console.log(`  ${(statSync(file).size / 1e6).toFixed(2)} MB, ${(packed / 1e6).toFixed(2)} MB compressed`);
+  assert.ok(packed < MOST_PACKED, `${packed} bytes`);
+});
+
+await browser.close();
+rmSync(scratch, { recursive: true });
+console.log(`web.mjs: ${checks} checks`);
