@@ -3,7 +3,9 @@
 const $ = id => document.getElementById(id);
 const TEXT = name => $(name).textContent;
 const SLOW_NS = 10e6, LEAST_SPEED = 1e3, SPEEDS = 25;
-let worker = null, facts = null, playing = false, ended = false, result = null, trace = null, waiting = null, series = null, blocks = null;
+let worker = null, facts = null, playing = false, ended = false, result = null, trace = null, waiting = null, series = null, blocks = null, run = 0;
+// What came since it was drawn last.
+const fresh = { series: false, blocks: false };
 
 // Speeds: three to a power of ten, from one microsecond a second; the last is as fast as it goes.
 const speedAt = at => at >= SPEEDS ? null : LEAST_SPEED * [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3);
@@ -35,12 +37,13 @@ function plays(yes) {
 }
 
 function hears(told) {
+  if (told.run !== undefined && told.run !== run && !told.catalog) return;
   if (told.catalog) offers(told.catalog);
   if (told.opened) opened(told.opened);
   if (told.failed) { plays(false); facts = null; fault(told.failed); state('refused'); }
-  if (told.frame) { waiting = { ...told.frame, spans: [...(waiting?.spans ?? []), ...told.frame.spans], memory: told.memory }; soon(); }
-  if (told.series) { series = told.series; soon(); }
-  if (told.blocks) { blocks = told.blocks; soon(); }
+  if (told.frame) { waiting = { ...told.frame, spans: [...(waiting?.spans ?? []), ...told.frame.spans], cuts: [...(waiting?.cuts ?? []), ...told.frame.cuts], memory: told.memory }; soon(); }
+  if (told.series) { [series, fresh.series] = [told.series, true]; soon(); }
+  if (told.blocks) { [blocks, fresh.blocks] = [told.blocks, true]; soon(); }
   if (told.result) { result = told.result.text; ended = true; takeAlong(); }
   if (told.dead) {
     plays(false);
@@ -81,7 +84,9 @@ function begin() {
   fault(null);
   [waiting, series, blocks, result, ended] = [null, null, null, null, false];
   state('');
-  order('open', { plan: plan() });
+  $('tiles').textContent = '';
+  run += 1;
+  order('open', { run, plan: plan() });
   takeAlong();
 }
 function opened(of) {
@@ -117,11 +122,11 @@ function draw() {
     strip.add(frame, speed());
     tiles(frame);
     if (frame.ended) { plays(false); state('ended'); }
-    else if (frame.stopped) { plays(false); state(`stopped: ${$('stop').selectedOptions[0].textContent}`); }
+    else if (frame.stopped) { plays(false); state(`stopped: ${$('stop').selectedOptions[0].textContent}`); takeAlong(); }
     else if (playing) state(frame.behind && speed() !== null ? 'the simulator is slower than that' : frame.doing);
   }
-  if (series) drawSeries();
-  if (blocks) drawBlocks();
+  if (fresh.series) drawSeries();
+  if (fresh.blocks) drawBlocks();
 }
 const shown = (value, show) => value === null || value === undefined ? '–' : show(value);
 function tiles(frame) {
@@ -171,12 +176,13 @@ function drawSeries() {
       return made;
     });
   } else charts.forEach((made, at) => made.setData(columnsOf(PLOTS[at])));
-  series.drawn = true;
+  fresh.series = false;
 }
 
 // The blocks: a row for each plane; the colour is the state, its strength the share of valid pages.
 const STATE_INKS = [null, 2, 0, 1, 6, 7, 7];
 function drawBlocks() {
+  fresh.blocks = false;
   const canvas = $('blocks'), planes = Math.max(blocks.state.length / Math.max(blocks.per_plane, 1), 1);
   const ratio = devicePixelRatio || 1, width = canvas.clientWidth, row = Math.max(4, Math.min(16, 360 / planes));
   canvas.style.height = `${row * planes}px`;
@@ -269,6 +275,7 @@ $('play').addEventListener('click', () => {
   plays(false);
   order('pause');
   state('paused');
+  takeAlong();
 });
 $('step').addEventListener('click', () => { if (facts && !ended) { plays(false); order('step'); state('one step'); } });
 $('restart').addEventListener('click', begin);
@@ -279,5 +286,5 @@ function paced() {
 }
 $('speed').addEventListener('input', paced);
 $('stop').addEventListener('change', paced);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (facts) { strip.open(facts); $('time').textContent = ''; charts = []; soon(); } });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (facts) { strip.open(facts); $('time').textContent = ''; $('blocks-legend').textContent = ''; charts = []; fresh.series = series !== null; fresh.blocks = blocks !== null; soon(); } });
 hire();

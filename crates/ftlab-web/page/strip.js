@@ -1,7 +1,7 @@
 // What each die and channel does: single operations at a slow pace, the share of busy time at a fast one.
 'use strict';
 function stripOf(canvas, legend, about) {
-  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, WALL_S = 4;
+  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, WALL_S = 4, MOST_SPANS = 40000;
   // The colour of an operation is that of its purpose; its kind is its pattern.
   const PURPOSES = ['host', 'read-modify-write', 'collection', 'care of blocks', 'fold of the SLC cache', 'rewrite', 'system area'];
   const INKS = [0, 5, 1, 3, 2, 4, 7], ERASE = 2, READ = 0;
@@ -26,7 +26,12 @@ function stripOf(canvas, legend, about) {
     if (detailed) {
       length = (speed ?? 1e6) * WALL_S;
       frame.spans.forEach(([bus, place, kind, origin, from, until]) => spans.push({ row: bus ? facts.dies + place : place, kind, origin, from, until }));
-      spans = spans.filter(span => span.until > now - length).slice(-40000);
+      // What was suspended ended earlier than it was told.
+      frame.cuts.forEach(([die, from, until]) => {
+        const cut = spans.findLast(span => span.row === die && span.from === from);
+        if (cut) cut.until = until;
+      });
+      spans = spans.filter(span => span.until > now - length).slice(-MOST_SPANS);
     }
     const all = [...frame.die_busy_ns, ...frame.channel_busy_ns];
     const before = busy;

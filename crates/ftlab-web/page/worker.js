@@ -4,7 +4,7 @@ const SLICE_MS = 12, FRAME_MS = 16, SLOW_VIEW_MS = 250, MOST_LOOKS = 1 << 30;
 // Faster than this, single operations would be a blur, and are not noted.
 const MOST_FOR_SPANS = 200e6;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
-let wasm = null, playing = false, speed = null, stopAt = null, now = 0, ended = false;
+let wasm = null, run = 0, playing = false, speed = null, stopAt = null, now = 0, ended = false;
 // Where the clocks of the simulation and of the wall were when this pace began.
 let origin = { simulated: 0, wall: 0 }, viewed = 0, timer = null;
 
@@ -18,7 +18,8 @@ function ask(question) {
 }
 
 const pace = () => { origin = { simulated: now, wall: performance.now() }; };
-const told = (name, value) => postMessage({ [name]: value, memory: wasm.memory.buffer.byteLength });
+// The page forgets what belongs to an earlier run.
+const told = (name, value) => postMessage({ run, [name]: value, memory: wasm.memory.buffer.byteLength });
 
 // Goes on for a slice of wall-clock time, or to the simulated time that the pace has come to.
 function slice(limit) {
@@ -34,6 +35,7 @@ function slice(limit) {
   } while (performance.now() - began < SLICE_MS);
   const last = frames.at(-1);
   last.spans = frames.flatMap(frame => frame.spans);
+  last.cuts = frames.flatMap(frame => frame.cuts);
   last.left_out = frames.reduce((sum, frame) => sum + frame.left_out, 0);
   return last;
 }
@@ -74,10 +76,11 @@ function fail(error) {
 }
 
 const orders = {
-  open({ plan }) {
+  open(order) {
     playing = false;
     clearTimeout(timer);
-    const facts = ask({ ask: 'open', run: 0, plan });
+    run = order.run;
+    const { plan } = order, facts = ask({ ask: 'open', run: 0, plan });
     [now, ended, viewed] = [0, false, 0];
     told(facts.error ? 'failed' : 'opened', facts.error ?? facts);
   },

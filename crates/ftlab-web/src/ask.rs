@@ -75,6 +75,16 @@ pub enum StopAt {
     Anything,
 }
 
+impl StopAt {
+    /// How far the device goes between two looks for it.
+    pub fn grain(self) -> Nanos {
+        match self {
+            StopAt::Anything => Nanos(1_000),
+            _ => Nanos(10_000),
+        }
+    }
+}
+
 /// A device, a load, and how it is played.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
 #[serde(deny_unknown_fields, default)]
@@ -155,6 +165,3 @@ impl Desk {
         })
     }
 }
-
-/// How far the device goes between two looks for something interesting.
-pub const GRAIN: Nanos = Nanos(10_000);

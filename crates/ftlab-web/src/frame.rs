@@ -197,6 +197,7 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
         })
         .collect();
     scene.spans.clear();
+    let cuts = std::mem::take(&mut scene.cuts);
     let left_out = std::mem::take(&mut scene.left_out);
     let counters = &scene.counters;
     let commands = |kind: Kind| Origin::ALL.map(|of| counters.commands[of as usize][kind as usize]);
@@ -223,6 +224,7 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
         "reads": commands(Kind::Read),
         "erases": commands(Kind::Erase),
         "spans": spans,
+        "cuts": cuts.iter().map(|(die, from, until)| json!([die, from.0, until.0])).collect::<Vec<Value>>(),
         "left_out": left_out,
     })
 }

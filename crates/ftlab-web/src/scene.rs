@@ -10,7 +10,7 @@ use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::experiment::{RunView, Watcher};
 use ftlab_workload::replay::{Going, Progress};
 
-use crate::ask::{GRAIN, StopAt};
+use crate::ask::StopAt;
 use crate::frame::{self, BlockMap, HostSoFar, Series};
 
 /// The most spans between two frames; what is beyond that nobody could see.
@@ -46,6 +46,8 @@ pub struct BusySpan {
 pub struct Scene {
     pub until: Until,
     pub spans: Vec<BusySpan>,
+    /// Spans of dies that were told before and end earlier: the die, their start and their end.
+    pub cuts: Vec<(u32, SimTime, SimTime)>,
     /// Spans beyond the most.
     pub left_out: u64,
     /// Collections that began, and deaths of dies that were found.
@@ -74,6 +76,7 @@ impl Default for Scene {
         Scene {
             until,
             spans: Vec::new(),
+            cuts: Vec::new(),
             left_out: 0,
             collections: 0,
             deaths: 0,
@@ -131,8 +134,10 @@ impl Probe for SceneProbe {
         let reported = |span: &&mut BusySpan| {
             !span.of_bus && span.place == place && span.from == activity.from && span.until > at
         };
-        if let Some(span) = scene.spans.iter_mut().rev().find(reported) {
-            span.until = at;
+        match scene.spans.iter_mut().rev().find(reported) {
+            Some(span) => span.until = at,
+            None if scene.until.spans => scene.cuts.push((place, activity.from, at)),
+            None => {}
         }
     }
 
@@ -249,7 +254,7 @@ impl Watcher for Director {
             return Going::Pause;
         }
         match until.stop_at {
-            Some(_) => Going::Until(until.time.min(progress.now + GRAIN)),
+            Some(what) => Going::Until(until.time.min(progress.now + what.grain())),
             None => Going::Until(until.time),
         }
     }
