@@ -129,15 +129,17 @@ impl Probe for SceneProbe {
 
     /// The rest of a suspended operation is reported when it resumes.
     fn pause(&mut self, activity: &Activity, at: SimTime) {
-        let mut scene = self.0.borrow_mut();
+        let scene = &mut *self.0.borrow_mut();
+        if !scene.until.spans {
+            return;
+        }
         let place = activity.die.at() as u32;
         let reported = |span: &&mut BusySpan| {
             !span.of_bus && span.place == place && span.from == activity.from && span.until > at
         };
         match scene.spans.iter_mut().rev().find(reported) {
             Some(span) => span.until = at,
-            None if scene.until.spans => scene.cuts.push((place, activity.from, at)),
-            None => {}
+            None => scene.cuts.push((place, activity.from, at)),
         }
     }
 
