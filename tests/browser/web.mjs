@@ -156,6 +156,22 @@ await check('what is wrong is told, and the page lives on', async () => {
   await close();
 });
 
+await check('every tour runs to its end and shows what it claims', async () => {
+  const { page, close } = await open(null);
+  const tours = await page.$$eval('#tour option', options => options.map(option => option.value).filter(Boolean));
+  assert.ok(tours.length >= 4);
+  for (const tour of tours) {
+    await page.selectOption('#tour', tour);
+    while (await page.$('#tour-next')) {
+      await page.click('#tour-next');
+      await page.waitForFunction(() => document.querySelector('#tour-next:not([disabled])') || document.getElementById('tour-answer'), null, { timeout: 120000 });
+    }
+    console.log(`  ${tour}: ${await page.textContent('#tour-answer')}`);
+    assert.equal(await page.getAttribute('#guide', 'data-holds'), 'true', tour);
+  }
+  await close();
+});
+
 await check('keyboard, a phone and the dark', async () => {
   const { page, close } = await open(null, { viewport: { width: 375, height: 800 }, colorScheme: 'dark' });
   await page.focus('#play');

@@ -40,10 +40,11 @@ function hears(told) {
   if (told.run !== undefined && told.run !== run && !told.catalog) return;
   if (told.catalog) offers(told.catalog);
   if (told.opened) opened(told.opened);
-  if (told.failed) { plays(false); facts = null; fault(told.failed); state('refused'); }
+  if (told.failed) { plays(false); facts = null; fault(told.failed); state('refused'); settle(); }
   if (told.frame) { waiting = { ...told.frame, spans: [...(waiting?.spans ?? []), ...told.frame.spans], cuts: [...(waiting?.cuts ?? []), ...told.frame.cuts], memory: told.memory }; soon(); }
   if (told.series) { [series, fresh.series] = [told.series, true]; soon(); }
   if (told.blocks) { [blocks, fresh.blocks] = [told.blocks, true]; soon(); }
+  if (told.rests) settle();
   if (told.result) { result = told.result.text; ended = true; takeAlong(); }
   if (told.dead) {
     plays(false);
@@ -239,28 +240,52 @@ function offers(catalog) {
   }
   begin();
 }
+// Sets the knobs to a plan.
+function adopt(of) {
+  $('file').value = of.device_text ?? '';
+  if (!of.device_text) $('device').value = of.device;
+  $('workload').value = of.workload;
+  for (const id of ['op', 'victim', 'streams', 'scheduler']) $(id).value = '';
+  [trace, $('trace').value] = [null, ''];
+  const knobs = { 'ftl.over_provisioning': 'op', 'ftl.gc.victim': 'victim', 'ftl.streams.policy': 'streams', 'scheduler.policy': 'scheduler' };
+  const others = of.set.filter(one => {
+    const [key, ...value] = one.split('='), knob = knobs[key];
+    if (knob) $(knob).value = value.join('=');
+    return !knob;
+  });
+  $('sets').value = others.join('\n');
+  $('precondition').value = of.options.precondition ?? '';
+  $('depth').value = of.options.queue_depth ?? '';
+  $('requests').value = of.options.requests ?? '';
+  $('seed').value = of.seed;
+}
 // What a link says.
 function recall() {
   try {
-    const of = JSON.parse(decodeURIComponent(location.hash.slice(1)));
-    if (of.device_text) $('file').value = of.device_text;
-    else $('device').value = of.device;
-    $('workload').value = of.workload;
-    const knobs = { 'ftl.over_provisioning': 'op', 'ftl.gc.victim': 'victim', 'ftl.streams.policy': 'streams', 'scheduler.policy': 'scheduler' };
-    const others = of.set.filter(one => {
-      const [key, ...value] = one.split('='), knob = knobs[key];
-      if (knob) $(knob).value = value.join('=');
-      return !knob;
-    });
-    $('sets').value = others.join('\n');
-    $('precondition').value = of.options.precondition ?? '';
-    $('depth').value = of.options.queue_depth ?? '';
-    $('requests').value = of.options.requests ?? '';
-    $('seed').value = of.seed;
+    adopt(JSON.parse(decodeURIComponent(location.hash.slice(1))));
   } catch {
     // No link, or one that is cut off: the page begins as it would without.
   }
 }
+
+// What waits for the end of a run, or for a stop within it.
+let awaited = null;
+function settle() {
+  const waits = awaited;
+  awaited = null;
+  if (waits) waits($('error').hidden || facts ? { series, result: result && JSON.parse(result) } : null);
+}
+// Runs a plan, or lets the run go on, to a stop or to its end.
+function drive(of, stop) {
+  $('stop').value = stop;
+  if (of) {
+    adopt(of);
+    startAtOnce = true;
+    begin();
+  } else go();
+  return new Promise(done => { awaited = done; });
+}
+guide($('guide'), $('tour'), drive);
 
 $('plan').addEventListener('change', async event => {
   if (event.target.id === 'trace') {

@@ -63,6 +63,7 @@ function tick() {
       stopAt = null;
       view();
       if (ended) told('result', ask({ ask: 'result', run: 0 }));
+      told('rests', true);
       return;
     }
     if (performance.now() - viewed > SLOW_VIEW_MS) view();
