@@ -52,16 +52,16 @@ const setSpeed = (page, at) => page.evaluate(value => {
 }, at);
 
 const PLANS = [
-  { device: 'tiny', set: [], options: { precondition: 'fill,age', requests: '3000' }, workload: 'randwrite-4k', seed: 7 },
-  { device: 'tiny', set: ['ftl.gc.victim=cost-benefit'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: 1 },
-  { device: 'tiny', set: [], options: { requests: '2000' }, workload: 'noisy-neighbour', seed: 2 },
-  { device: 'tlc-32g', set: ['nand.pages_per_block=24'], options: { precondition: 'fill', requests: '20000' }, workload: 'mixed-70-30-zipf', seed: 3 },
-  { device: 'rw-scheduler', set: [], options: { requests: '2000' }, workload: 'rw-scheduler-80', seed: 4 },
-  { device: 'channel-management', set: [], options: { requests: '2000' }, workload: 'randwrite-4k', seed: 5 },
-  { device: 'prlru', set: [], options: { queue_depth: '8', requests: '2000' }, workload: 'randwrite-4k', seed: 6 },
-  { device: 'cosmos-openssd', set: [], options: { requests: '1000' }, workload: 'randwrite-4k', seed: 7 },
-  { device: 'agcr', set: [], options: { requests: '2000' }, workload: 'randwrite-4k', seed: 8 },
-  { device: 'mqsim', set: [], options: { queue_depth: '3', requests: '2000' }, workload: 'randwrite-4k', seed: 9 },
+  { device: 'tiny', set: [], options: { precondition: 'fill,age', requests: '3000' }, workload: 'randwrite-4k', seed: '7' },
+  { device: 'tiny', set: ['ftl.gc.victim=cost-benefit'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: '1' },
+  { device: 'tiny', set: [], options: { requests: '2000' }, workload: 'noisy-neighbour', seed: '2' },
+  { device: 'tlc-32g', set: ['nand.pages_per_block=24'], options: { precondition: 'fill', requests: '20000' }, workload: 'mixed-70-30-zipf', seed: '3' },
+  { device: 'rw-scheduler', set: [], options: { requests: '2000' }, workload: 'rw-scheduler-80', seed: '4' },
+  { device: 'channel-management', set: [], options: { requests: '2000' }, workload: 'randwrite-4k', seed: '5' },
+  { device: 'prlru', set: [], options: { queue_depth: '8', requests: '2000' }, workload: 'randwrite-4k', seed: '6' },
+  { device: 'cosmos-openssd', set: [], options: { requests: '1000' }, workload: 'randwrite-4k', seed: '7' },
+  { device: 'agcr', set: [], options: { requests: '2000' }, workload: 'randwrite-4k', seed: '8' },
+  { device: 'mqsim', set: [], options: { queue_depth: '3', requests: '2000' }, workload: 'randwrite-4k', seed: '9' },
 ];
 
 await check('ten runs equal those of the program', async () => {
@@ -76,13 +76,12 @@ await check('ten runs equal those of the program', async () => {
     execFileSync(process.env.FTLAB, [...command.split(' ').slice(1), '-q', '-o', output]);
     const expected = JSON.parse(readFileSync(join(output, 'result.json'), 'utf8'));
     for (const key of Object.keys(seen)) assert.deepEqual(seen[key], expected[key], `${command}: ${key}`);
-    assert.ok(Object.keys(seen).includes('host') || Object.keys(seen).length > 10, 'it is a whole result');
-    await close();
+      await close();
   }
 });
 
 await check('the screen moves while a drive works, and its memory is bounded', async () => {
-  const { page, close } = await open({ device: 'tlc-32g', set: [], options: { precondition: 'fill', requests: '3000000' }, workload: 'mixed-70-30-zipf', seed: 1 });
+  const { page, close } = await open({ device: 'tlc-32g', set: [], options: { precondition: 'fill', requests: '3000000' }, workload: 'mixed-70-30-zipf', seed: '1' });
   await page.click('#play');
   await page.waitForFunction(() => Number(document.querySelector('#tiles div:nth-child(3) b')?.textContent.replaceAll(',', '')) > 0, null, { timeout: 60000 });
   const measure = () => page.evaluate(() => new Promise(done => {
@@ -97,14 +96,16 @@ await check('the screen moves while a drive works, and its memory is bounded', a
   const memory = () => page.evaluate(() => document.querySelector('#tiles div:last-child b').textContent);
   const before = await memory();
   await page.waitForTimeout(3000);
-  console.log(`  memory ${before}, then ${await memory()}`);
+  const after = await memory();
+  console.log(`  memory ${before}, then ${after}`);
+  assert.equal(after, before, 'memory does not grow');
   await page.click('#play');
   await state(page, 'paused');
   await close();
 });
 
 await check('a slow pace shows operations, steps go one by one, and a run stops at a collection', async () => {
-  const { page, close } = await open({ device: 'tiny', set: [], options: { precondition: 'fill', requests: '100000' }, workload: 'randwrite-4k', seed: 1 });
+  const { page, close } = await open({ device: 'tiny', set: [], options: { precondition: 'fill', requests: '100000' }, workload: 'randwrite-4k', seed: '1' });
   await setSpeed(page, 10);
   await page.click('#play');
   await page.waitForTimeout(2500);
@@ -128,7 +129,7 @@ await check('a slow pace shows operations, steps go one by one, and a run stops 
   const time = () => page.textContent('#tiles div:first-child b');
   const before = await time();
   await page.click('#step');
-  await page.waitForFunction(text => document.querySelector('#tiles b').textContent !== text || document.getElementById('state').textContent === 'one step', before);
+  await page.waitForFunction(text => document.querySelector('#tiles b').textContent !== text && document.getElementById('state').textContent === 'one step', before);
   await setSpeed(page, 25);
   await page.selectOption('#stop', 'collection');
   await page.click('#play');
@@ -137,7 +138,7 @@ await check('a slow pace shows operations, steps go one by one, and a run stops 
 });
 
 await check('what is wrong is told, and the page lives on', async () => {
-  const { page, close } = await open({ device: 'tiny', set: ['nand.blocks=3'], options: {}, workload: 'randwrite-4k', seed: 1 });
+  const { page, close } = await open({ device: 'tiny', set: ['nand.blocks=3'], options: {}, workload: 'randwrite-4k', seed: '1' });
   assert.match(await page.textContent('#error'), /nand\.blocks: unknown option[^]*remedy/);
   await page.click('summary');
   await page.fill('#sets', '');

@@ -420,5 +420,5 @@ impl OpenedImage {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "compressors"))]
 mod tests;

@@ -3,7 +3,7 @@
 const $ = id => document.getElementById(id);
 const TEXT = name => $(name).textContent;
 const SLOW_NS = 10e6, LEAST_SPEED = 1e3, SPEEDS = 25;
-let worker = null, facts = null, playing = false, ended = false, result = null, trace = null, waiting = null, series = null, blocks = null, run = 0;
+let worker = null, current = null, facts = null, playing = false, ended = false, result = null, trace = null, waiting = null, series = null, blocks = null, run = 0;
 // What came since it was drawn last.
 const fresh = { series: false, blocks: false };
 
@@ -19,7 +19,9 @@ function bytesOf(base64) {
 }
 function hire() {
   if (worker) worker.terminate();
-  worker = new Worker(URL.createObjectURL(new Blob([JSON.parse(TEXT('worker'))], { type: 'text/javascript' })));
+  const source = URL.createObjectURL(new Blob([JSON.parse(TEXT('worker'))], { type: 'text/javascript' }));
+  worker = new Worker(source);
+  setTimeout(() => URL.revokeObjectURL(source), 10000);
   worker.onmessage = event => hears(event.data);
   worker.onerror = event => hears({ dead: event.message });
   worker.postMessage({ wasm: bytesOf(TEXT('wasm')) });
@@ -40,18 +42,30 @@ function hears(told) {
   if (told.run !== undefined && told.run !== run && !told.catalog) return;
   if (told.catalog) offers(told.catalog);
   if (told.opened) opened(told.opened);
-  if (told.failed) { plays(false); facts = null; fault(told.failed); state('refused'); settle(); }
-  if (told.frame) { waiting = { ...told.frame, spans: [...(waiting?.spans ?? []), ...told.frame.spans], cuts: [...(waiting?.cuts ?? []), ...told.frame.cuts], memory: told.memory }; soon(); }
-  if (told.series) { [series, fresh.series] = [told.series, true]; soon(); }
-  if (told.blocks) { [blocks, fresh.blocks] = [told.blocks, true]; soon(); }
-  if (told.rests) settle();
-  if (told.result) { result = told.result.text; ended = true; takeAlong(); }
+  if (told.failed) { plays(false); state(facts ? 'failed' : 'refused'); facts = null; startAtOnce = false; fault(told.failed); settle(null); }
+  if (told.frame) {
+    // A hidden page draws nothing for long, and must not gather without end.
+    const join = name => [...(waiting?.[name] ?? []), ...told.frame[name]].slice(-strip.MOST_SPANS);
+    const left_out = (waiting?.left_out ?? 0) + told.frame.left_out;
+    waiting = { ...told.frame, spans: join('spans'), cuts: join('cuts'), left_out, memory: told.memory };
+    views(told.frame);
+  }
+  if (told.views) views(told.views);
+  if (told.rests) settle({ series, result: result && JSON.parse(result) });
+  if (told.result) { [result, ended, fresh.series] = [told.result.text, true, series !== null]; takeAlong(); soon(); }
   if (told.dead) {
     plays(false);
     facts = null;
     fault(`The simulator stopped: ${told.dead}\n  remedy: a smaller device or trace, or the program itself; this page is ready for another run`);
+    state('stopped');
+    settle(null);
     hire();
   }
+}
+function views(of) {
+  if (of.series) [series, fresh.series] = [of.series, true];
+  if (of.blocks) [blocks, fresh.blocks] = [of.blocks, true];
+  soon();
 }
 
 // What to run, as the knobs say.
@@ -63,7 +77,7 @@ function plan() {
   if ($('precondition').value) options.precondition = $('precondition').value;
   if ($('depth').value) options.queue_depth = $('depth').value;
   if ($('requests').value) options.requests = $('requests').value;
-  const made = { device: $('device').value, set, options, seed: Number($('seed').value) };
+  const made = { device: $('device').value, set, options, seed: $('seed').value };
   if ($('file').value.trim()) [made.device, made.device_text] = ['my-drive.toml', $('file').value];
   if (trace) {
     options.address = 'fold';
@@ -83,26 +97,30 @@ function command(of) {
 function begin() {
   plays(false);
   fault(null);
-  [waiting, series, blocks, result, ended] = [null, null, null, null, false];
+  settle(null);
+  [waiting, series, blocks, result, ended, facts] = [null, null, null, null, false, null];
+  [fresh.series, fresh.blocks] = [false, false];
   state('');
   $('tiles').textContent = '';
   run += 1;
-  order('open', { run, plan: plan() });
-  takeAlong();
+  current = plan();
+  order('open', { run, plan: current });
 }
 function opened(of) {
   facts = of;
   strip.open(facts);
-  $('time').textContent = '';
-  charts = [];
+  clearCharts();
+  takeAlong();
   fault(facts.warnings.length ? facts.warnings.join('\n') : null);
   state('ready');
   if (startAtOnce) { startAtOnce = false; go(); }
 }
 let startAtOnce = false;
 function go() {
-  if (!facts) { startAtOnce = true; return begin(); }
-  if (ended) { startAtOnce = true; return begin(); }
+  if (!facts || ended) {
+    startAtOnce = true;
+    return begin();
+  }
   plays(true);
   order('play', { speed: speed(), stopAt: stopAt() });
 }
@@ -123,7 +141,7 @@ function draw() {
     strip.add(frame, speed());
     tiles(frame);
     if (frame.ended) { plays(false); state('ended'); }
-    else if (frame.stopped) { plays(false); state(`stopped: ${$('stop').selectedOptions[0].textContent}`); takeAlong(); }
+    else if (frame.stopped) { plays(false); state(frame.stoppedAt === 'anything' ? 'one step' : `stopped: ${$('stop').selectedOptions[0].textContent}`); takeAlong(); }
     else if (playing) state(frame.behind && speed() !== null ? 'the simulator is slower than that' : frame.doing);
   }
   if (fresh.series) drawSeries();
@@ -137,9 +155,9 @@ function tiles(frame) {
     ['Requests', (read.requests + write.requests).toLocaleString('en')],
     ['Read p50', shown(read.p50_ns, latency)], ['Read p99', shown(read.p99_ns, latency)], ['Read p99.9', shown(read.p999_ns, latency)],
     ['Write p50', shown(write.p50_ns, latency)], ['Write p99', shown(write.p99_ns, latency)], ['Write p99.9', shown(write.p999_ns, latency)],
-    ['Write amplification', shown(frame.write_amplification, value => value.toFixed(3))],
+    ['Programs for each of the host’s', shown(frame.host.programmed_ratio, value => value.toFixed(3))],
     ['Free blocks, fewest', shown(frame.levels, levels => levels.free_blocks)], ['Pages in the buffer', shown(frame.levels, levels => levels.buffered_pages)],
-    ['Collections', frame.collections.toLocaleString('en')], ['Memory of the page', `${Math.round(frame.memory / 1e6)} MB`],
+    ['Collections', frame.collections.toLocaleString('en')], ['Memory of the simulator', `${Math.round(frame.memory / 1e6)} MB`],
   ];
   const place = $('tiles');
   told.forEach(([name, text], at) => {
@@ -150,6 +168,11 @@ function tiles(frame) {
 }
 
 let charts = [];
+function clearCharts() {
+  charts.forEach(({ made, observer }) => { observer.disconnect(); made.destroy(); });
+  charts = [];
+  $('time').textContent = '';
+}
 const PLOTS = [
   { title: 'Throughput', unit: 'MB/s', lines: [['reads', 'read_bytes', 1e3], ['writes', 'write_bytes', 1e3]], rate: true },
   { title: 'Latency, 99th percentile', unit: 'ms', lines: [['reads', 'read_p99_ns', 1e-6], ['writes', 'write_p99_ns', 1e-6]] },
@@ -173,10 +196,11 @@ function drawSeries() {
         axes: [{ ...axis, values: (_, marks) => marks.map(mark => latency(mark * 1e9)) }, { ...axis, size: 64 }],
         series: [{ label: 'at', value: (_, at) => shown(at, value => latency(value * 1e9)) }, ...plot.lines.map(([label], at) => ({ label, stroke: colour(at), dash: dash(at), width: 2, value: (_, value) => shown(value, digits) }))],
       }, columnsOf(plot), box);
-      new ResizeObserver(() => made.setSize({ width: Math.max(box.clientWidth, 240), height: 200 })).observe(box);
-      return made;
+      const observer = new ResizeObserver(() => made.setSize({ width: Math.max(box.clientWidth, 240), height: 200 }));
+      observer.observe(box);
+      return { made, observer };
     });
-  } else charts.forEach((made, at) => made.setData(columnsOf(PLOTS[at])));
+  } else charts.forEach(({ made }, at) => made.setData(columnsOf(PLOTS[at])));
   fresh.series = false;
 }
 
@@ -208,7 +232,7 @@ function drawBlocks() {
 
 // The command, the link and the files.
 function takeAlong() {
-  const of = plan();
+  const of = current;
   $('command').textContent = command(of);
   const files = $('files');
   files.textContent = '';
@@ -217,8 +241,8 @@ function takeAlong() {
     history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify(short))}`);
     const link = el('a', files, 'download', 'Link');
     link.href = location.href;
-  }
-  if (facts) download(files, 'Device file', `${facts.name}.toml`, 'text/plain', () => facts.device_file);
+  } else history.replaceState(null, '', location.pathname);
+  if (facts) download(files, 'Device file', of.device_text ? of.device : `${of.device}.toml`, 'text/plain', () => facts.device_file);
   if (series) download(files, 'CSV', 'over-time.csv', 'text/csv', () => csv(['start_ns', ...PLOTS.flatMap(plot => plot.lines.map(([, name]) => name))], [series.start_ns, ...PLOTS.flatMap(plot => plot.lines.map(([, name]) => series[name]))]));
   if (result) download(files, 'Result', 'result.json', 'application/json', () => result);
 }
@@ -237,8 +261,8 @@ function offers(catalog) {
     fill('scheduler', policies('scheduler.policy'), 'as it is');
     [$('device').value, $('workload').value] = ['tlc-32g', 'mixed-70-30-zipf'];
     recall();
+    begin();
   }
-  begin();
 }
 // Sets the knobs to a plan.
 function adopt(of) {
@@ -262,7 +286,8 @@ function adopt(of) {
 // What a link says.
 function recall() {
   try {
-    adopt(JSON.parse(decodeURIComponent(location.hash.slice(1))));
+    const of = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    if (typeof of.device === 'string' && typeof of.workload === 'string' && Array.isArray(of.set) && typeof of.options === 'object') adopt(of);
   } catch {
     // No link, or one that is cut off: the page begins as it would without.
   }
@@ -270,10 +295,10 @@ function recall() {
 
 // What waits for the end of a run, or for a stop within it.
 let awaited = null;
-function settle() {
+function settle(outcome) {
   const waits = awaited;
   awaited = null;
-  if (waits) waits($('error').hidden || facts ? { series, result: result && JSON.parse(result) } : null);
+  if (waits) waits(outcome);
 }
 // Runs a plan, or lets the run go on, to a stop or to its end.
 function drive(of, stop) {
@@ -290,10 +315,18 @@ guide($('guide'), $('tour'), drive);
 $('plan').addEventListener('change', async event => {
   if (event.target.id === 'trace') {
     const file = $('trace').files[0];
-    trace = file ? { name: file.name, text: await file.text() } : null;
+    try {
+      const text = file ? await file.text() : null;
+      // Another one may have been chosen while this one was read.
+      if (file !== $('trace').files[0]) return;
+      trace = file ? { name: file.name, text } : null;
+    } catch (error) {
+      return fault(`${file.name} can't be read: ${error}\n  remedy: use the program, or a part of the file`);
+    }
   }
   begin();
 });
+window.addEventListener('hashchange', () => { recall(); begin(); });
 $('plan').addEventListener('submit', event => event.preventDefault());
 $('play').addEventListener('click', () => {
   if (!playing) return go();
@@ -302,7 +335,7 @@ $('play').addEventListener('click', () => {
   state('paused');
   takeAlong();
 });
-$('step').addEventListener('click', () => { if (facts && !ended) { plays(false); order('step'); state('one step'); } });
+$('step').addEventListener('click', () => { if (facts && !ended) { plays(true); order('play', { speed: null, stopAt: 'anything' }); } });
 $('restart').addEventListener('click', begin);
 function paced() {
   const now = speed();
@@ -311,5 +344,5 @@ function paced() {
 }
 $('speed').addEventListener('input', paced);
 $('stop').addEventListener('change', paced);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (facts) { strip.open(facts); $('time').textContent = ''; $('blocks-legend').textContent = ''; charts = []; fresh.series = series !== null; fresh.blocks = blocks !== null; soon(); } });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (facts) { strip.open(facts); clearCharts(); $('blocks-legend').textContent = ''; charts = []; fresh.series = series !== null; fresh.blocks = blocks !== null; soon(); } });
 hire();

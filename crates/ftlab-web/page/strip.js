@@ -5,11 +5,11 @@ function stripOf(canvas, legend, about) {
   // The colour of an operation is that of its purpose; its kind is its pattern.
   const PURPOSES = ['host', 'read-modify-write', 'collection', 'care of blocks', 'fold of the SLC cache', 'rewrite', 'system area'];
   const INKS = [0, 5, 1, 3, 2, 4, 7], ERASE = 2, READ = 0;
-  let facts = null, spans = [], columns = [], busy = null, now = 0, length = 1e6, detailed = true;
+  let facts = null, spans = [], columns = [], busy = null, now = 0, length = 1e6, detailed = true, lost = 0;
 
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
-    [facts, spans, columns, busy, now] = [of, [], [], null, 0];
+    [facts, spans, columns, busy, now, lost] = [of, [], [], null, 0, 0];
     legend.textContent = '';
     PURPOSES.forEach((name, at) => {
       const entry = el('span', legend);
@@ -23,13 +23,13 @@ function stripOf(canvas, legend, about) {
   function add(frame, speed) {
     detailed = frame.spans.length > 0 || (speed !== null && speed <= 200e6);
     now = frame.now_ns;
+    lost += frame.left_out;
     if (detailed) {
       length = (speed ?? 1e6) * WALL_S;
       frame.spans.forEach(([bus, place, kind, origin, from, until]) => spans.push({ row: bus ? facts.dies + place : place, kind, origin, from, until }));
       // What was suspended ended earlier than it was told.
       frame.cuts.forEach(([die, from, until]) => {
-        const cut = spans.findLast(span => span.row === die && span.from === from);
-        if (cut) cut.until = until;
+        spans.filter(span => span.row === die && span.from === from && span.until > until).forEach(span => { span.until = until; });
       });
       spans = spans.filter(span => span.until > now - length).slice(-MOST_SPANS);
     }
@@ -75,7 +75,7 @@ function stripOf(canvas, legend, about) {
     }
     pen.textAlign = 'start';
     about.textContent = detailed
-      ? `The last ${latency(length)} of simulated time, to ${latency(now)}.`
+      ? `The last ${latency(length)} of simulated time, to ${latency(now)}.${lost ? ` ${lost.toLocaleString('en')} operations were too many to draw.` : ''}`
       : 'The share of time in which each was busy; the darker, the more. Slow down to see single operations.';
   }
   function paintSpans(pen, row, x) {
@@ -108,5 +108,5 @@ function stripOf(canvas, legend, about) {
     pen.globalAlpha = 1;
   }
   new ResizeObserver(draw).observe(canvas);
-  return { open, add, draw };
+  return { open, add, draw, MOST_SPANS };
 }

@@ -1,18 +1,21 @@
 // Owns the simulator and its clock: lets the run go on at the pace that the page asks for, and tells it what is seen.
 'use strict';
-const SLICE_MS = 12, FRAME_MS = 16, SLOW_VIEW_MS = 250, MOST_LOOKS = 1 << 30;
+const SLICE_MS = 12, FRAME_MS = 16, SLOW_VIEW_MS = 250;
+// Looks between two glances at the clock: those for something interesting are short.
+const LOOKS = 1, SHORT_LOOKS = 256;
 // Faster than this, single operations would be a blur, and are not noted.
 const MOST_FOR_SPANS = 200e6;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
-let wasm = null, run = 0, playing = false, speed = null, stopAt = null, now = 0, ended = false;
+let wasm = null, run = 0, opened = false, playing = false, speed = null, stopAt = null, now = 0, ended = false;
 // Where the clocks of the simulation and of the wall were when this pace began.
 let origin = { simulated: 0, wall: 0 }, viewed = 0, timer = null;
 
 function ask(question) {
   const bytes = encoder.encode(JSON.stringify(question));
-  const at = wasm.ftlab_room(bytes.length);
+  // Addresses are without a sign.
+  const at = wasm.ftlab_room(bytes.length) >>> 0;
   new Uint8Array(wasm.memory.buffer, at, bytes.length).set(bytes);
-  const answer = wasm.ftlab_ask();
+  const answer = wasm.ftlab_ask() >>> 0;
   const length = new DataView(wasm.memory.buffer).getUint32(answer, true);
   return JSON.parse(decoder.decode(new Uint8Array(wasm.memory.buffer, answer + 4, length)));
 }
@@ -24,9 +27,10 @@ const told = (name, value) => postMessage({ run, [name]: value, memory: wasm.mem
 // Goes on for a slice of wall-clock time, or to the simulated time that the pace has come to.
 function slice(limit) {
   const began = performance.now(), frames = [];
-  const spans = speed !== null && speed <= MOST_FOR_SPANS;
+  const spans = stopAt === 'anything' || (speed !== null && speed <= MOST_FOR_SPANS);
+  const views = began - viewed > SLOW_VIEW_MS;
   do {
-    const frame = ask({ ask: 'go', run: 0, until_ns: limit, looks: 1, stop_at: stopAt, spans });
+    const frame = ask({ ask: 'go', run: 0, until_ns: limit, looks: stopAt ? SHORT_LOOKS : LOOKS, stop_at: stopAt, spans, views: views && frames.length === 0 });
     if (frame.error) return { failed: frame.error };
     frames.push(frame);
     now = frame.now_ns;
@@ -35,15 +39,19 @@ function slice(limit) {
   } while (performance.now() - began < SLICE_MS);
   const last = frames.at(-1);
   last.spans = frames.flatMap(frame => frame.spans);
+  const viewing = frames.findLast(frame => frame.series);
+  [last.series, last.blocks] = [viewing?.series ?? null, viewing?.blocks ?? null];
+  if (views) viewed = began;
+  last.stoppedAt = last.stopped ? stopAt : null;
   last.cuts = frames.flatMap(frame => frame.cuts);
   last.left_out = frames.reduce((sum, frame) => sum + frame.left_out, 0);
   return last;
 }
 
+// How everything stands while the run rests. It goes no further: this time has come.
 function view() {
-  viewed = performance.now();
-  told('series', ask({ ask: 'series', run: 0 }));
-  told('blocks', ask({ ask: 'blocks', run: 0 }));
+  const { series, blocks, error } = ask({ ask: 'go', run: 0, until_ns: 0, looks: 0, stop_at: null, spans: false, views: true });
+  if (!error) told('views', { series, blocks });
 }
 
 function tick() {
@@ -66,13 +74,12 @@ function tick() {
       told('rests', true);
       return;
     }
-    if (performance.now() - viewed > SLOW_VIEW_MS) view();
   }
   timer = setTimeout(tick, speed === null ? 0 : Math.max(0, FRAME_MS - (performance.now() - wall)));
 }
 
 function fail(error) {
-  playing = false;
+  playing = opened = false;
   told('failed', error);
 }
 
@@ -83,32 +90,20 @@ const orders = {
     run = order.run;
     const { plan } = order, facts = ask({ ask: 'open', run: 0, plan });
     [now, ended, viewed] = [0, false, 0];
-    told(facts.error ? 'failed' : 'opened', facts.error ?? facts);
+    opened = !facts.error;
+    told(opened ? 'opened' : 'failed', facts.error ?? facts);
   },
   play(order) {
-    [speed, stopAt] = [order.speed, order.stopAt ?? null];
-    pace();
-    if (ended) return;
-    playing = true;
     clearTimeout(timer);
-    tick();
+    playing = opened && !ended;
+    [speed, stopAt] = [order.speed, order.stopAt];
+    pace();
+    if (playing) tick();
   },
   pause() {
-    playing = false;
     clearTimeout(timer);
-    if (wasm && !ended) view();
-  },
-  // To whatever happens next.
-  step() {
+    if (playing) view();
     playing = false;
-    clearTimeout(timer);
-    if (ended) return;
-    const frame = ask({ ask: 'go', run: 0, until_ns: null, looks: MOST_LOOKS, stop_at: 'anything', spans: true });
-    if (frame.error) return fail(frame.error);
-    [now, ended] = [frame.now_ns, frame.ended];
-    told('frame', frame);
-    view();
-    if (ended) told('result', ask({ ask: 'result', run: 0 }));
   },
   catalog() { told('catalog', ask({ ask: 'catalog' })); },
 };

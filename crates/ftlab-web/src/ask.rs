@@ -36,16 +36,9 @@ pub enum Question {
         stop_at: Option<StopAt>,
         /// Whether to tell what each die and channel did.
         spans: bool,
-    },
-    /// The run over time, in at most 1,024 windows.
-    Series {
-        /// The number of the run.
-        run: u32,
-    },
-    /// The blocks of the device.
-    Blocks {
-        /// The number of the run.
-        run: u32,
+        /// Whether to tell the run over time, in at most 1,024 windows, and the blocks of the device.
+        #[serde(default)]
+        views: bool,
     },
     /// The result of a run that has ended, as the program writes it.
     Result {
@@ -65,7 +58,7 @@ pub enum Question {
 pub enum StopAt {
     /// A plane begins to collect a block.
     Collection,
-    /// A request took longer than this, in nanoseconds.
+    /// A request took this long or longer, in nanoseconds.
     Slow(u64),
     /// The host writes past the SLC cache, because that is full.
     SlcCacheFull,
@@ -105,8 +98,8 @@ pub struct RunPlan {
     pub trace_text: Option<String>,
     /// How it is played, as `ftlab run` calls it: `precondition`, `requests`, `queue_depth` and so on.
     pub options: BTreeMap<String, String>,
-    /// The seed.
-    pub seed: u64,
+    /// The seed: a whole number, as text, because those of a script have only 53 bits.
+    pub seed: String,
 }
 
 /// Keeps the runs of a script.
@@ -140,17 +133,15 @@ impl Desk {
             }
             Question::Open { run, plan } => {
                 self.runs.remove(&run);
-                let session = Session::open(&plan)?;
+                let session = Session::open(plan)?;
                 let facts = session.facts();
                 self.runs.insert(run, session);
                 Ok(facts)
             }
-            Question::Go { run, until_ns, looks, stop_at, spans } => {
+            Question::Go { run, until_ns, looks, stop_at, spans, views } => {
                 let time = until_ns.map_or(SimTime::FOREVER, SimTime);
-                self.run(run)?.go(Until { time, looks, stop_at, spans })
+                self.run(run)?.go(Until { time, looks, stop_at, spans, views })
             }
-            Question::Series { run } => Ok(self.run(run)?.series()),
-            Question::Blocks { run } => Ok(self.run(run)?.blocks()),
             Question::Result { run } => self.run(run)?.result(),
             Question::Close { run } => {
                 self.runs.remove(&run);

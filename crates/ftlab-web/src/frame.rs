@@ -1,9 +1,8 @@
 //! What a page draws, as JSON: numbers of the moment, spans, time series, the map of blocks.
 
+use ftlab::engine::Latencies;
 use ftlab::ftl::BlockState;
 use ftlab::host::Op;
-use ftlab::nand::Kind;
-use ftlab::scheduler::Origin;
 use ftlab::stats::{AgeingOutlook, BlockGroup, DeviceCounters, HostStats, OpStats, Recorder};
 use ftlab::units::{Nanos, SimTime};
 use serde::Serialize;
@@ -21,6 +20,8 @@ const FULL: u64 = 255;
 pub struct HostSoFar {
     phase: String,
     measured: bool,
+    /// Pages programmed for each page that was programmed for the host.
+    programmed_ratio: Option<f64>,
     read: OpSoFar,
     write: OpSoFar,
 }
@@ -36,14 +37,25 @@ struct OpSoFar {
     max_ns: Option<Nanos>,
 }
 
-/// The requests and the longest latency of the current phase.
-pub fn passed(recorder: &Recorder) -> (u64, Nanos) {
+/// The requests of the current phase, and those of them that took `limit` or longer.
+pub fn passed(recorder: &Recorder, limit: Option<Nanos>) -> (u64, u64) {
     let queues = recorder.current().map_or(&[][..], |phase| phase.queues);
-    let longest = |queue: &HostStats| {
-        [Op::Read, Op::Write].map(|op| queue.op(op).latencies.max()).into_iter().flatten().max()
+    let slow_of = |latencies: &Latencies, limit: Nanos| {
+        // Most phases have none, and then nothing is counted.
+        match latencies.max() {
+            Some(max) if max >= limit => latencies
+                .counts()
+                .filter(|(latency, _)| *latency >= limit)
+                .map(|(_, count)| count)
+                .sum(),
+            _ => 0u64,
+        }
     };
-    let slowest = queues.iter().filter_map(longest).max().unwrap_or(Nanos::ZERO);
-    (queues.iter().map(HostStats::requests).sum(), slowest)
+    let slow = |limit| {
+        let ops = queues.iter().flat_map(|queue| [Op::Read, Op::Write].map(|op| queue.op(op)));
+        ops.map(|op| slow_of(&op.latencies, limit)).sum()
+    };
+    (queues.iter().map(HostStats::requests).sum(), limit.map_or(0, slow))
 }
 
 impl OpSoFar {
@@ -61,11 +73,12 @@ impl OpSoFar {
 }
 
 impl HostSoFar {
-    /// What the host saw so far in the current phase, or in the last one.
-    pub fn of(recorder: &Recorder) -> HostSoFar {
-        let told = |name: &str, measured, host: &HostStats| HostSoFar {
+    /// What the host saw so far in the current phase, or in the last one. `counters` are those of now.
+    pub fn of(recorder: &Recorder, counters: &DeviceCounters) -> HostSoFar {
+        let told = |name: &str, measured, host: &HostStats, device: &DeviceCounters| HostSoFar {
             phase: name.to_owned(),
             measured,
+            programmed_ratio: programmed(device),
             read: OpSoFar::of(host.op(Op::Read)),
             write: OpSoFar::of(host.op(Op::Write)),
         };
@@ -73,9 +86,9 @@ impl HostSoFar {
             (Some(phase), _) => {
                 let mut host = HostStats::default();
                 phase.queues.iter().for_each(|queue| host.merge(queue));
-                told(phase.name, phase.measured, &host)
+                told(phase.name, phase.measured, &host, &counters.since(phase.at_start))
             }
-            (None, Some(phase)) => told(&phase.name, phase.measured, &phase.host),
+            (None, Some(phase)) => told(&phase.name, phase.measured, &phase.host, &phase.device),
             (None, None) => HostSoFar::default(),
         }
     }
@@ -173,8 +186,8 @@ pub fn ageing(outlook: &AgeingOutlook) -> String {
     format!("age: {} rounds of at most {}{written}", outlook.rounds, outlook.most_rounds)
 }
 
-/// Programs for all purposes, in mapping units, by those of the host.
-fn amplification(counters: &DeviceCounters) -> Option<f64> {
+/// Mapping units programmed for all purposes, by those for the host.
+fn programmed(counters: &DeviceCounters) -> Option<f64> {
     let ftl = &counters.ftl;
     let all = ftl.host_pages + ftl.gc_pages + ftl.padding;
     (ftl.host_pages > 0).then(|| all as f64 / ftl.host_pages as f64)
@@ -199,8 +212,8 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
     scene.spans.clear();
     let cuts = std::mem::take(&mut scene.cuts);
     let left_out = std::mem::take(&mut scene.left_out);
+    let (series, blocks) = (scene.series.take(), scene.blocks.take());
     let counters = &scene.counters;
-    let commands = |kind: Kind| Origin::ALL.map(|of| counters.commands[of as usize][kind as usize]);
     let now = scene.progress.map_or(SimTime::ZERO, |progress| progress.now);
     let now = if ended { now.max(SimTime(counters.span.0)) } else { now };
     json!({
@@ -208,23 +221,16 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
         "ended": ended,
         "stopped": scene.stopped,
         "doing": scene.doing,
-        "untimed": scene.untimed,
-        "submitted": scene.progress.map(|progress| progress.submitted),
-        "total": scene.progress.and_then(|progress| progress.total),
         "host": scene.host,
         "levels": scene.levels.map(|levels| json!({ "free_blocks": levels.free_blocks, "buffered_pages": levels.buffered_pages })),
         "die_busy_ns": counters.die_busy.iter().map(|busy| busy.0).collect::<Vec<u64>>(),
         "channel_busy_ns": counters.channel_busy.iter().map(|busy| busy.0).collect::<Vec<u64>>(),
-        "host_pages": counters.ftl.host_pages,
         "copied_pages": counters.ftl.gc_pages,
-        "padding_pages": counters.ftl.padding,
-        "write_amplification": amplification(counters),
         "collections": scene.collections,
-        "programs": commands(Kind::Program),
-        "reads": commands(Kind::Read),
-        "erases": commands(Kind::Erase),
         "spans": spans,
-        "cuts": cuts.iter().map(|(die, from, until)| json!([die, from.0, until.0])).collect::<Vec<Value>>(),
+        "cuts": cuts.iter().map(|cut| json!([cut.die, cut.from.0, cut.until.0])).collect::<Vec<Value>>(),
         "left_out": left_out,
+        "series": series,
+        "blocks": blocks,
     })
 }

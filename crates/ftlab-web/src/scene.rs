@@ -27,6 +27,8 @@ pub struct Until {
     pub stop_at: Option<StopAt>,
     /// Whether to note what dies and channels do.
     pub spans: bool,
+    /// Whether to note the run over time, and its blocks.
+    pub views: bool,
 }
 
 /// A span in which a die or a bus was busy.
@@ -42,12 +44,22 @@ pub struct BusySpan {
     pub until: SimTime,
 }
 
+/// An operation that was suspended.
+#[derive(Clone, Copy, Debug)]
+pub struct CutSpan {
+    /// The die.
+    pub die: u32,
+    /// When it began, and when it was suspended.
+    pub from: SimTime,
+    pub until: SimTime,
+}
+
 /// What the probe and the watcher of a run note.
 pub struct Scene {
     pub until: Until,
     pub spans: Vec<BusySpan>,
-    /// Spans of dies that were told before and end earlier: the die, their start and their end.
-    pub cuts: Vec<(u32, SimTime, SimTime)>,
+    /// Spans of dies that were told before, and end earlier.
+    pub cuts: Vec<CutSpan>,
     /// Spans beyond the most.
     pub left_out: u64,
     /// Collections that began, and deaths of dies that were found.
@@ -56,23 +68,19 @@ pub struct Scene {
     /// What is now done, for people.
     pub doing: String,
     pub progress: Option<Progress>,
-    /// Requests done without a clock, and their total.
-    pub untimed: Option<(u64, Option<u64>)>,
     /// Whether the run waits because of [`Until::stop_at`].
     pub stopped: bool,
     pub counters: DeviceCounters,
     pub levels: Option<Levels>,
     pub host: HostSoFar,
-    pub series: Series,
-    pub blocks: BlockMap,
-    /// What is to be refreshed at the next pause.
-    pub wants_series: bool,
-    pub wants_blocks: bool,
+    pub series: Option<Series>,
+    pub blocks: Option<BlockMap>,
 }
 
 impl Default for Scene {
     fn default() -> Scene {
-        let until = Until { time: SimTime::ZERO, looks: 0, stop_at: None, spans: false };
+        let until =
+            Until { time: SimTime::ZERO, looks: 0, stop_at: None, spans: false, views: false };
         Scene {
             until,
             spans: Vec::new(),
@@ -82,15 +90,12 @@ impl Default for Scene {
             deaths: 0,
             doing: String::new(),
             progress: None,
-            untimed: None,
             stopped: false,
             counters: DeviceCounters::default(),
             levels: None,
             host: HostSoFar::default(),
-            series: Series::default(),
-            blocks: BlockMap::default(),
-            wants_series: true,
-            wants_blocks: true,
+            series: None,
+            blocks: None,
         }
     }
 }
@@ -139,7 +144,7 @@ impl Probe for SceneProbe {
         };
         match scene.spans.iter_mut().rev().find(reported) {
             Some(span) => span.until = at,
-            None => scene.cuts.push((place, activity.from, at)),
+            None => scene.cuts.push(CutSpan { die: place, from: activity.from, until: at }),
         }
     }
 
@@ -160,7 +165,7 @@ struct Marks {
     bypassed: u64,
     spans: usize,
     requests: u64,
-    slowest: Nanos,
+    slow: u64,
 }
 
 /// Decides when the run waits.
@@ -178,7 +183,11 @@ impl Director {
     }
 
     fn marks(&self, view: &dyn RunView) -> Marks {
-        let (requests, slowest) = frame::passed(view.recorder());
+        let limit = match self.scene.borrow().until.stop_at {
+            Some(StopAt::Slow(limit)) => Some(Nanos(limit)),
+            _ => None,
+        };
+        let (requests, slow) = frame::passed(view.recorder(), limit);
         let scene = self.scene.borrow();
         Marks {
             collections: scene.collections,
@@ -189,7 +198,7 @@ impl Director {
             },
             spans: scene.spans.len(),
             requests,
-            slowest,
+            slow,
         }
     }
 
@@ -198,7 +207,10 @@ impl Director {
         let (now, began) = (self.marks(view), self.began.unwrap_or_default());
         match stop_at {
             StopAt::Collection => now.collections > began.collections,
-            StopAt::Slow(limit) => now.slowest > began.slowest && now.slowest >= Nanos(limit),
+            // A new phase counts from zero.
+            StopAt::Slow(_) => {
+                now.slow > began.slow || (now.slow > 0 && now.requests < began.requests)
+            }
             StopAt::SlcCacheFull => now.bypassed > began.bypassed,
             StopAt::DieDeath => now.deaths > began.deaths,
             StopAt::Anything => now.spans != began.spans || now.requests != began.requests,
@@ -210,12 +222,10 @@ impl Director {
         let mut scene = self.scene.borrow_mut();
         scene.counters = view.counters();
         scene.levels = Some(view.levels());
-        scene.host = HostSoFar::of(view.recorder());
-        if std::mem::take(&mut scene.wants_series) {
-            scene.series = Series::of(view.recorder());
-        }
-        if std::mem::take(&mut scene.wants_blocks) {
-            scene.blocks = BlockMap::of(&view.blocks());
+        scene.host = HostSoFar::of(view.recorder(), &scene.counters);
+        if scene.until.views {
+            scene.series = Some(Series::of(view.recorder()));
+            scene.blocks = Some(BlockMap::of(&view.blocks()));
         }
     }
 }
@@ -229,16 +239,10 @@ impl Watcher for Director {
         self.scene.borrow_mut().doing = frame::ageing(outlook);
     }
 
-    fn writes(&mut self, done: u64, total: Option<u64>) -> std::ops::ControlFlow<()> {
-        self.scene.borrow_mut().untimed = Some((done, total));
-        std::ops::ControlFlow::Continue(())
-    }
-
     fn looks(&mut self, progress: &Progress, view: &dyn RunView) -> Going {
         let until = {
             let mut scene = self.scene.borrow_mut();
             scene.progress = Some(*progress);
-            scene.untimed = None;
             scene.until
         };
         if self.began.is_none() {

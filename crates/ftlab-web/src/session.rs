@@ -7,8 +7,6 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use ftlab::config::Config;
-use ftlab::nand::Kind;
-use ftlab::scheduler::Origin;
 use ftlab::shape::Geometry;
 use ftlab_lab::Failure;
 use ftlab_lab::device;
@@ -24,14 +22,14 @@ use crate::ask::RunPlan;
 use crate::frame;
 use crate::scene::{Director, SceneProbe, SharedScene, Until};
 
-type Going = Pin<Box<dyn Future<Output = Result<Measured<SceneProbe>, Failure>>>>;
+type RunFuture = Pin<Box<dyn Future<Output = Result<Measured<SceneProbe>, Failure>>>>;
 
 /// A run.
 pub struct Session {
     scene: SharedScene,
     facts: Value,
     /// Nothing once it has ended.
-    run: Option<Going>,
+    run: Option<RunFuture>,
     /// How it ended.
     outcome: Option<Result<String, Failure>>,
 }
@@ -44,11 +42,18 @@ fn config_of(plan: &RunPlan) -> Result<Config, Failure> {
     }
 }
 
-fn load_of(plan: &RunPlan) -> Result<LoadSource, Failure> {
-    if let (Some(name), Some(text)) = (&plan.trace, &plan.trace_text) {
-        let held = Some(Bytes::copy_from_slice(text.as_bytes()));
-        let reading = trace::Options::default();
-        return Ok(LoadSource::Trace { file: name.clone(), held, reading });
+fn load_of(plan: &mut RunPlan) -> Result<LoadSource, Failure> {
+    match (plan.trace.take(), plan.trace_text.take()) {
+        (Some(file), Some(text)) => {
+            let (held, reading) = (Some(Bytes::from(text)), trace::Options::default());
+            return Ok(LoadSource::Trace { file, held, reading });
+        }
+        (None, None) => {}
+        _ => {
+            return Err(Failure::usage(
+                "a trace needs its name (`trace`) and its text (`trace_text`)",
+            ));
+        }
     }
     match &plan.workload_text {
         Some(text) => {
@@ -65,20 +70,28 @@ impl Session {
     /// Opens a run. Nothing happens until it is told to go on.
     ///
     /// # Errors
-    /// The device, the load or an option is wrong.
-    pub fn open(plan: &RunPlan) -> Result<Session, Failure> {
-        let config = config_of(plan)?;
+    /// The device, the load or an option is wrong; or the device has to know its load beforehand.
+    pub fn open(mut plan: RunPlan) -> Result<Session, Failure> {
+        let config = config_of(&plan)?;
+        if let Some(policy) = config.foresees() {
+            return Err(Failure::usage(format!(
+                "{policy} has to know all requests beforehand, and a page plays them once\n  remedy: use the program"
+            )));
+        }
+        let seed = plan.seed.parse().map_err(|_| {
+            Failure::usage(format!("`seed`: `{}` is no whole number up to {}", plan.seed, u64::MAX))
+        })?;
         let mut named = NamedRun::default();
         for (name, text) in &plan.options {
             let told = |problem| Failure::usage(format!("`{name}`: {problem}"));
             named.options.set(name, text).map_err(told)?;
         }
-        let experiment = Experiment::new(load_of(plan)?, &named.options)?;
+        let experiment = Experiment::new(load_of(&mut plan)?, &named.options)?;
         experiment.check(&config, 1)?;
         let load = experiment.load.open()?;
-        let facts = facts(&config, plan);
+        let facts = facts(&config);
         let scene = SharedScene::default();
-        let (seed, of_run) = (plan.seed, Rc::clone(&scene));
+        let of_run = Rc::clone(&scene);
         let run = async move {
             let mut director = Director::new(Rc::clone(&of_run));
             let stop = Stop::default();
@@ -123,24 +136,10 @@ impl Session {
         let mut scene = self.scene.borrow_mut();
         scene.counters = ftlab::stats::DeviceCounters::of(&measured.device);
         scene.levels = Some(measured.device.levels());
-        scene.host = frame::HostSoFar::of(&measured.recorder);
-        scene.series = frame::Series::of(&measured.recorder);
-        scene.blocks = frame::BlockMap::of(&measured.blocks());
+        scene.host = frame::HostSoFar::of(&measured.recorder, &scene.counters);
+        scene.series = Some(frame::Series::of(&measured.recorder));
+        scene.blocks = Some(frame::BlockMap::of(&measured.blocks()));
         to_json(&measured.document)
-    }
-
-    /// Returns the run over time, as it was at the last pause at which it was wanted, and wants it again.
-    pub fn series(&mut self) -> Value {
-        let mut scene = self.scene.borrow_mut();
-        scene.wants_series = true;
-        json!(scene.series)
-    }
-
-    /// As [`series`](Self::series), of the blocks.
-    pub fn blocks(&mut self) -> Value {
-        let mut scene = self.scene.borrow_mut();
-        scene.wants_blocks = true;
-        json!(scene.blocks)
     }
 
     /// Returns the result of a run that has ended.
@@ -157,26 +156,16 @@ impl Session {
 }
 
 /// What a page needs to know of a device.
-fn facts(config: &Config, plan: &RunPlan) -> Value {
+fn facts(config: &Config) -> Value {
     let shape = config.shape();
     let geometry = Geometry::new(shape);
-    let dies = (0..geometry.dies()).map(ftlab::units::DieId::new);
-    let channels: Vec<usize> = dies.map(|die| geometry.channel_of(die).0.at()).collect();
     json!({
         "name": config.options.device.name,
-        "title": device::title(config),
-        "about": config.options.device.description,
         "dies": geometry.dies(),
         "channels": geometry.channels(),
-        "channel_of_die": channels,
         "planes": geometry.planes(),
         "blocks_per_plane": shape.blocks_per_plane,
-        "pages_per_block": shape.pages_per_block,
-        "page_bytes": shape.page_size.0,
-        "kinds": Kind::ALL.map(|kind| json!(kind)),
-        "origins": Origin::ALL.map(|origin| origin.name()),
         "device_file": config.canonical(),
         "warnings": device::remarks([config]),
-        "plan": plan,
     })
 }

@@ -11,7 +11,7 @@ use ftlab_web::Desk;
 use ftlab_workload::trace;
 use serde_json::{Value, json};
 
-/// Devices, settings, loads and options: two of each of the five papers' kinds, and drives on sale.
+/// The machines of the five papers, MQSim's, a drive as they are sold, and a toy with three loads.
 const PLANS: [Given; 10] = [
     ("tiny", "", "randwrite-4k", "requests=3000 precondition=fill,age"),
     ("tiny", "ftl.gc.victim=cost-benefit", "mixed-70-30-zipf", "requests=3000 precondition=fill"),
@@ -38,7 +38,7 @@ fn plan(at: usize) -> Value {
     let set: Vec<&str> = set.split_whitespace().collect();
     let options: serde_json::Map<_, _> =
         words(options).into_iter().map(|(name, text)| (name.to_owned(), json!(text))).collect();
-    json!({ "device": device, "set": set, "workload": workload, "options": options, "seed": 7 })
+    json!({ "device": device, "set": set, "workload": workload, "options": options, "seed": "7" })
 }
 
 fn asked(desk: &mut Desk, question: &Value) -> Value {
@@ -113,39 +113,57 @@ fn a_trace_from_memory_gives_the_result_of_its_file() {
     let expected = natively(load, "tiny", "", "address=fold requests=2000");
     let mut desk = Desk::default();
     let mut plan =
-        json!({ "device": "tiny", "trace": "office.csv", "trace_text": text, "seed": 7 });
+        json!({ "device": "tiny", "trace": "office.csv", "trace_text": text, "seed": "7" });
     plan["options"] = json!({ "address": "fold", "requests": "2000" });
     asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan }));
     to_end(&mut desk, 0, Some(1_000_000_000), 1000);
     assert_eq!(asked(&mut desk, &json!({ "ask": "result", "run": 0 }))["text"], expected);
 }
 
-/// The spans of each die and bus fill the time that counters say it was busy, and do not overlap.
-#[test]
-fn spans_are_what_the_counters_count() {
+/// By die, the spans of a run in steps of `step_ns`, after the cuts of those that were suspended; and the last frame.
+fn spans_of(plan: &Value, step_ns: u64) -> (Vec<Vec<(u64, u64)>>, Value, usize) {
     let mut desk = Desk::default();
-    let facts = asked(&mut desk, &json!({ "ask": "open", "run": 3, "plan": plan(0) }));
-    let dies = facts["dies"].as_u64().unwrap() as usize;
-    let frames = to_end(&mut desk, 3, Some(200_000), 1000);
-    let mut busy = vec![0; dies];
-    let mut last = vec![0; dies];
-    for span in frames.iter().flat_map(|frame| frame["spans"].as_array().unwrap()) {
-        let [of_bus, place, _, _, from, until] =
-            [0, 1, 2, 3, 4, 5].map(|at| span[at].as_u64().unwrap());
-        if of_bus == 0 {
-            let place = place as usize;
-            assert!(from >= last[place] && until >= from, "a die does one thing at a time");
-            last[place] = until;
-            busy[place] += until - from;
+    let facts = asked(&mut desk, &json!({ "ask": "open", "run": 3, "plan": plan }));
+    let mut frames = to_end(&mut desk, 3, Some(step_ns), 1000);
+    let mut dies = vec![Vec::new(); facts["dies"].as_u64().unwrap() as usize];
+    let mut cuts = 0;
+    for frame in &frames {
+        assert_eq!(frame["left_out"], 0);
+        for span in frame["spans"].as_array().unwrap() {
+            let [of_bus, die, _, _, from, until] =
+                [0, 1, 2, 3, 4, 5].map(|at| span[at].as_u64().unwrap());
+            if of_bus == 0 {
+                dies[die as usize].push((from, until));
+            }
+        }
+        for cut in frame["cuts"].as_array().unwrap() {
+            let [die, from, until] = [0, 1, 2].map(|at| cut[at].as_u64().unwrap());
+            let span = dies[die as usize].iter_mut().rev().find(|span| span.0 == from).unwrap();
+            span.1 = until;
+            cuts += 1;
         }
     }
-    let last = frames.last().unwrap();
-    assert_eq!(last["left_out"], 0);
-    let counted: Vec<u64> =
-        last["die_busy_ns"].as_array().unwrap().iter().map(|of| of.as_u64().unwrap()).collect();
-    assert!(busy.iter().sum::<u64>() > 0);
-    for (seen, counted) in busy.iter().zip(&counted) {
-        assert!(seen <= counted, "cells are busy within the time of the die: {seen} {counted}");
+    (dies, frames.pop().unwrap(), cuts)
+}
+
+/// The cells of a die do one thing at a time, and the spans are nearly all of the time that the die was occupied.
+#[test]
+fn spans_are_what_the_counters_count() {
+    let suspending = json!({
+        "device": "tiny", "seed": "1", "workload": "mixed-70-30-zipf",
+        "set": ["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"],
+        "options": { "requests": "3000", "precondition": "fill" },
+    });
+    for (plan, is_cut) in [(plan(0), false), (suspending, true)] {
+        let (dies, last, cuts) = spans_of(&plan, 50_000);
+        assert_eq!(cuts > 0, is_cut, "{cuts} spans were cut");
+        for (die, spans) in dies.iter().enumerate() {
+            let overlap = spans.windows(2).find(|pair| pair[1].0 < pair[0].1);
+            assert_eq!(overlap, None, "die {die} does one thing at a time");
+            let seen: u64 = spans.iter().map(|(from, until)| until - from).sum();
+            let counted = last["die_busy_ns"][die].as_u64().unwrap();
+            assert!(seen <= counted && seen * 10 > counted * 8, "die {die}: {seen} of {counted}");
+        }
     }
 }
 
@@ -154,13 +172,12 @@ fn series_and_blocks_agree_with_the_frame() {
     let mut desk = Desk::default();
     let facts = asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan(0) }));
     let frame = to_end(&mut desk, 0, None, 1000).pop().unwrap();
-    let series = asked(&mut desk, &json!({ "ask": "series", "run": 0 }));
+    let (series, blocks) = (&frame["series"], &frame["blocks"]);
     let sum = |of: &str| {
         series[of].as_array().unwrap().iter().map(|value| value.as_u64().unwrap()).sum::<u64>()
     };
     assert_eq!(sum("writes"), frame["host"]["write"]["requests"].as_u64().unwrap());
     assert_eq!(sum("write_bytes"), frame["host"]["write"]["bytes"].as_u64().unwrap());
-    let blocks = asked(&mut desk, &json!({ "ask": "blocks", "run": 0 }));
     let cells = facts["planes"].as_u64().unwrap() * facts["blocks_per_plane"].as_u64().unwrap();
     assert_eq!(blocks["state"].as_array().unwrap().len() as u64, cells);
     assert!(blocks["valid"].as_array().unwrap().contains(&json!(255)));
@@ -169,15 +186,13 @@ fn series_and_blocks_agree_with_the_frame() {
 #[test]
 fn a_run_stops_where_something_happens() {
     let mut desk = Desk::default();
-    let open = json!({ "ask": "open", "run": 0, "plan": { "device": "tiny", "workload": "randwrite-4k", "seed": 1 } });
+    let open = json!({ "ask": "open", "run": 0, "plan": { "device": "tiny", "workload": "randwrite-4k", "seed": "1" } });
     asked(&mut desk, &open);
     let go = |stop_at: Value| json!({ "ask": "go", "run": 0, "looks": 1_000_000, "stop_at": stop_at, "spans": false });
     let frame = asked(&mut desk, &go(json!("collection")));
     assert_eq!((&frame["stopped"], &frame["ended"]), (&json!(true), &json!(false)));
-    assert_eq!(
-        frame["copied_pages"].as_u64().unwrap().min(8),
-        frame["copied_pages"].as_u64().unwrap()
-    );
+    // It has just begun.
+    assert!(frame["copied_pages"].as_u64().unwrap() < 10, "{frame}");
     let slowest = |frame: &Value| frame["host"]["write"]["max_ns"].as_u64().unwrap_or(0);
     let next = asked(&mut desk, &go(json!({ "slow": slowest(&frame) + 1 })));
     assert!(slowest(&next) > slowest(&frame) && next["stopped"] == true, "{frame} {next}");
@@ -189,7 +204,12 @@ fn a_run_stops_where_something_happens() {
 #[test]
 fn what_is_wrong_is_told_in_the_words_of_the_program() {
     let mut desk = Desk::default();
-    let open = |plan: Value| json!({ "ask": "open", "run": 0, "plan": plan });
+    let open = |mut plan: Value| {
+        if plan.get("seed").is_none() {
+            plan["seed"] = json!("1");
+        }
+        json!({ "ask": "open", "run": 0, "plan": plan })
+    };
     for (plan, told) in [
         (json!({ "device": "tinny", "workload": "randwrite-4k" }), "did you mean"),
         (json!({ "device": "tiny", "workload": "randwrite" }), "randwrite-4k"),
@@ -207,11 +227,17 @@ fn what_is_wrong_is_told_in_the_words_of_the_program() {
         (json!({ "device": "tiny", "workload": "fill", "options": { "speed": "fast" } }), "speed"),
         (json!({ "device": "tiny", "workload": "fill", "options": { "sped": "1" } }), "sped"),
         (json!({ "devise": "tiny" }), "devise"),
+        (json!({ "device": "tiny", "workload": "fill", "seed": "-1" }), "seed"),
+        (json!({ "device": "tiny", "trace": "t.csv" }), "trace_text"),
+        (
+            json!({ "device": "tiny", "workload": "fill", "seed": "1", "set": ["nand.blocks_per_plane=128", "ftl.streams.policy=future"] }),
+            "beforehand",
+        ),
     ] {
         let error = refused(&mut desk, &open(plan.clone()));
         assert!(error.contains(told), "{plan}: {error}");
     }
-    assert!(refused(&mut desk, &json!({ "ask": "series", "run": 9 })).contains("no run 9"));
+    assert!(refused(&mut desk, &json!({ "ask": "result", "run": 9 })).contains("no run 9"));
     assert!(refused(&mut desk, &json!({ "ask": "dance" })).contains("dance"));
     assert!(desk.answer("{").contains("no question"));
 }

@@ -29,7 +29,7 @@ pub trait Watcher {
         ControlFlow::Continue(())
     }
     /// As [`goes_on`](Self::goes_on), with a look at the device; can also [pause](Going::Pause) a run that is
-    /// [polled](super::Experiment::play_with).
+    /// [polled](super::Experiment::play_with). A run that nobody polls asks again at once.
     fn looks(&mut self, progress: &Progress, _view: &dyn RunView) -> Going {
         match self.goes_on(progress) {
             ControlFlow::Continue(()) => Going::On,

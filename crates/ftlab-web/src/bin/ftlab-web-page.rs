@@ -39,7 +39,8 @@ fn page(library: &[u8]) -> Result<String, Box<dyn Error>> {
     let worker = serde_json::to_string(WORKER)?.replace('<', "\\u003c");
     let hash = STANDARD.encode(Sha256::digest(&script));
     let policy = format!(
-        "default-src 'none'; script-src 'sha256-{hash}' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'"
+        "default-src 'none'; script-src 'sha256-{hash}' 'wasm-unsafe-eval'; worker-src blob:; style-src 'unsafe-inline'; \
+         base-uri 'none'; form-action 'none'"
     );
     Ok(format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\

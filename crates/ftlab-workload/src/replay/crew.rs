@@ -380,7 +380,9 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
                 }
             }
             let outstanding = self.outstanding();
-            let until = limit.min(self.pacer.until);
+            // With nothing to wait for, a replay without a limit ends; time alone must not keep it going.
+            let ends = outstanding == 0 && limit == SimTime::FOREVER;
+            let until = if ends { limit } else { limit.min(self.pacer.until) };
             let went = advance(self.host, until, outstanding, &mut self.done);
             if until < limit && self.done.is_empty() && self.host.now() >= until && went.is_ok() {
                 continue;

@@ -453,7 +453,9 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
                 }
             }
             let outstanding = self.outstanding();
-            let until = limit.min(self.pacer.until);
+            // With nothing to wait for, a replay without a limit ends; time alone must not keep it going.
+            let ends = outstanding == 0 && limit == SimTime::FOREVER;
+            let until = if ends { limit } else { limit.min(self.pacer.until) };
             let went = advance(self.host, until, outstanding, &mut self.done);
             // At a time that only the watcher asked for, nobody else has anything to do.
             if until < limit && self.done.is_empty() && self.host.now() >= until && went.is_ok() {

@@ -14,7 +14,8 @@ use super::options::Progress;
 pub enum Going {
     /// For a few thousand steps of the device.
     On,
-    /// As [`On`](Self::On), and not beyond this time. The device comes to rest there even if nothing happens then.
+    /// As [`On`](Self::On), and not beyond this time. The device comes to rest there even if nothing happens then. A time
+    /// that has come already is as good as a pause.
     Until(SimTime),
     /// Not before it is polled again. Then it asks again.
     Pause,
@@ -57,11 +58,11 @@ impl<'a, H, K> Pacer<'a, H, K> {
         loop {
             match (self.watch)(&progress, host, sink) {
                 Going::On => return true,
-                Going::Until(time) => {
+                Going::Until(time) if time > progress.now => {
                     self.until = time;
                     return true;
                 }
-                Going::Pause => Pause::default().await,
+                Going::Until(_) | Going::Pause => Pause::default().await,
                 Going::Stop => return false,
             }
         }
@@ -82,7 +83,7 @@ impl Future for Pause {
     }
 }
 
-/// Runs a future to its end; pauses are ignored.
+/// Runs a future to its end. Who pauses it is asked again at once, so a watcher that always pauses keeps it here for ever.
 pub fn finished<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());

@@ -81,6 +81,13 @@ impl Archive {
     /// Begins to read an archive.
     pub fn open(kind: ArchiveKind, bytes: ArchiveBytes) -> Archive {
         let (to, from) = sync_channel(AHEAD);
+        if cfg!(target_family = "wasm") {
+            let text = "archives can't be read in a browser: unpack it first";
+            let failed = Some(io::Error::new(io::ErrorKind::Unsupported, text));
+            return Archive {
+                pieces: Arc::new(Mutex::new(ArchivePieces { from, next: None, failed })),
+            };
+        }
         std::thread::spawn(move || {
             let done = match (kind, bytes) {
                 (ArchiveKind::Tar, ArchiveBytes::Stream(stream)) => send_tar(stream, &to),
@@ -220,7 +227,13 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
     Ok(())
 }
 
-/// Sends the files of a zip or 7z archive. A build without the feature `compressors` has no threads either.
+#[cfg(not(feature = "compressors"))]
+fn lacking() -> io::Result<()> {
+    let text = "this build of ftlab can't read zip and 7z; tar it can";
+    Err(io::Error::new(io::ErrorKind::Unsupported, text))
+}
+
+/// A build without the feature `compressors` reads neither zip nor 7z.
 #[cfg(not(feature = "compressors"))]
 mod packed {
     use std::io;
@@ -229,10 +242,10 @@ mod packed {
     use super::ArchivePiece;
 
     pub fn send_zip<T>(_: T, _: &SyncSender<ArchivePiece>) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+        super::lacking()
     }
 
     pub fn send_seven_zip<T>(_: T, _: &SyncSender<ArchivePiece>) -> io::Result<()> {
-        Err(io::ErrorKind::Unsupported.into())
+        super::lacking()
     }
 }
