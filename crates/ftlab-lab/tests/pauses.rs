@@ -22,11 +22,13 @@ struct Pausing {
     /// Where it pauses next.
     until: Option<SimTime>,
     pauses: u64,
+    /// The most pages that the device had programmed when it was looked at.
+    most_pages: u64,
 }
 
 impl Watcher for Pausing {
     fn looks(&mut self, progress: &Progress, view: &dyn RunView) -> Going {
-        assert!(view.recorder().phases().len() < 100);
+        self.most_pages = self.most_pages.max(view.counters().ftl.host_pages);
         if let Some(until) = self.until.take() {
             assert!(progress.now >= until, "asked at {} before {}", progress.now.0, until.0);
             self.pauses += 1;
@@ -48,7 +50,8 @@ fn paused(
     config: &ftlab::config::Config,
     seed: u64,
 ) -> (Measured, u64, u64) {
-    let mut watcher = Pausing { random: Stream::new(seed, "pauses"), until: None, pauses: 0 };
+    let mut watcher =
+        Pausing { random: Stream::new(seed, "pauses"), until: None, pauses: 0, most_pages: 0 };
     let stop = Stop::default();
     let conduct = Conduct { watcher: &mut watcher, stop: &stop, requests: None };
     let load = experiment.load.open().unwrap();
@@ -63,6 +66,8 @@ fn paused(
             }
         }
     };
+    let pages = measured.device.ftl_counts().host_pages;
+    assert!(watcher.most_pages <= pages, "it sees the device as it is");
     (measured, watcher.pauses, polls)
 }
 
@@ -105,6 +110,19 @@ fn between_arrivals_and_in_idle_gaps() {
     same("tlc-32g", &sets, trace.clone(), &[("requests", "3000"), ("address", "fold")], 100);
     let all = [("requests", "3000"), ("address", "fold"), ("replay", "asap")];
     same("tlc-32g", &sets, trace, &all, 20);
+}
+
+#[test]
+fn of_a_device_that_suspends() {
+    let sets = ["scheduler.policy=read-first", "scheduler.suspend=program-and-erase"];
+    let options = [("requests", "2000"), ("precondition", "fill")];
+    same("tiny", &sets, workload("mixed-70-30-zipf"), &options, 100);
+}
+
+#[test]
+fn under_power_cuts() {
+    let options = [("requests", "1500"), ("cut_power", "5ms")];
+    same("tiny", &["ftl.recovery.policy=scan"], workload("randwrite-4k"), &options, 100);
 }
 
 #[test]
