@@ -11,7 +11,7 @@ use ftlab::verify::Canary;
 use ftlab_torture::crash::{Case, CrashTally, DESIGNS};
 
 /// The seeds of a case of every design, with `FTLAB_LONG=1` as in `./x test --all`; some thousand cuts.
-const SEEDS: u64 = 28;
+const SEEDS: u64 = 24;
 /// The first of them, otherwise.
 const FIRST_SEEDS: u64 = 12;
 /// The seeds within which a planted bug must be found.
