@@ -5,6 +5,7 @@ use std::thread::available_parallelism;
 
 use ftlab::config::Config;
 use ftlab::scheduler::Probe;
+use ftlab_workload::replay::finished;
 
 use ftlab::device::Contents;
 
@@ -82,7 +83,7 @@ impl Lab {
     ) -> Result<Measured<P, C>, Failure> {
         let load = experiment.load.open()?;
         let conduct = Conduct { watcher, stop: &self.stop, requests: None };
-        experiment.perform_with(load, config, seed, conduct, instruments)
+        finished(experiment.play_with(load, config, seed, conduct, instruments))
     }
 
     /// Writes the result of a run into a folder, and gives the folder its name. `inputs` is the run's

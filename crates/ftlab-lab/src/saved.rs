@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use ftlab::config::Config;
 use ftlab::device::{Contents, Device};
-use ftlab::ftl::BlockState;
+use ftlab::ftl::{BlockState, fewest_free_blocks};
 use ftlab::host::Host;
 use ftlab::image::{Resume, Snapshot};
 use ftlab::saved::Image;
 use ftlab::scheduler::Probe;
-use ftlab::units::{BlockId, DieId, PlaneId};
+use ftlab::units::{BlockId, DieId};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -83,8 +83,7 @@ impl DeviceState {
             };
             *count += 1;
         }
-        let planes = (0..geometry.planes()).map(PlaneId::new);
-        blocks.free_in_plane_min = planes.map(|plane| ftl.free_blocks(plane)).min().unwrap_or(0);
+        blocks.free_in_plane_min = fewest_free_blocks(ftl);
         let erases = || ftl.blocks().all_erases();
         let sum: u64 = erases().map(u64::from).sum();
         DeviceState {

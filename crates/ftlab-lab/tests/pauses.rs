@@ -13,7 +13,6 @@ use ftlab_lab::experiment::{
 use ftlab_lab::memory::Instruments;
 use ftlab_lab::result::to_json;
 use ftlab_lab::stop::Stop;
-use ftlab_workload::fio::{JobFile, Surroundings};
 use ftlab_workload::replay::{Going, Progress};
 
 /// Lets the run go on for random spans, from one nanosecond to a millisecond, and for a while without a limit.
@@ -130,22 +129,12 @@ fn with_several_tenants() {
     same("tiny", &[], workload("noisy-neighbour"), &[("requests", "3000")], 100);
 }
 
-struct Nothing;
-
-impl Surroundings for Nothing {
-    fn file(&mut self, _: &str) -> Result<String, String> {
-        Err("no such file".to_owned())
-    }
-
-    fn variable(&mut self, _: &str) -> Option<String> {
-        None
-    }
-}
-
 #[test]
 fn of_fio_jobs() {
     let jobs = "[global]\nioengine=libaio\nfilename=/dev/x\nsize=4m\n[a]\nrw=randwrite\nbs=4k\niodepth=4\n\
                 thinktime=50us\n[b]\nrw=randread\nbs=8k\nrate=20m\n[c]\nstonewall\nrw=read\nbs=64k\nramp_time=1\n";
-    let jobs = JobFile::parse("jobs.fio", jobs, &mut Nothing).unwrap();
-    same("tiny", &[], LoadSource::Fio(std::sync::Arc::new(jobs)), &[], 100);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("jobs.fio");
+    std::fs::write(&file, jobs).unwrap();
+    same("tiny", &[], LoadSource::fio(file.to_str().unwrap(), &[]).unwrap(), &[], 100);
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::Failure;
 use ftlab_lab::catalog::{self, Catalog};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::scene::Until;
@@ -79,7 +79,7 @@ impl StopAt {
 }
 
 /// A device, a load, and how it is played.
-#[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunPlan {
     /// The built-in device, or the name of the file in `device_text`.

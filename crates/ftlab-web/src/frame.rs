@@ -4,7 +4,7 @@ use ftlab::engine::Latencies;
 use ftlab::ftl::BlockState;
 use ftlab::host::Op;
 use ftlab::stats::{AgeingOutlook, BlockGroup, DeviceCounters, HostStats, OpStats, Recorder};
-use ftlab::units::{Nanos, SimTime};
+use ftlab::units::Nanos;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -214,10 +214,8 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
     let left_out = std::mem::take(&mut scene.left_out);
     let (series, blocks) = (scene.series.take(), scene.blocks.take());
     let counters = &scene.counters;
-    let now = scene.progress.map_or(SimTime::ZERO, |progress| progress.now);
-    let now = if ended { now.max(SimTime(counters.span.0)) } else { now };
     json!({
-        "now_ns": now.0,
+        "now_ns": counters.span.0,
         "ended": ended,
         "stopped": scene.stopped,
         "doing": scene.doing,

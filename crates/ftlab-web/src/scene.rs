@@ -17,7 +17,7 @@ use crate::frame::{self, BlockMap, HostSoFar, Series};
 const MOST_SPANS: usize = 20_000;
 
 /// When a run waits again.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Until {
     /// Not beyond this time.
     pub time: SimTime,
@@ -55,6 +55,7 @@ pub struct CutSpan {
 }
 
 /// What the probe and the watcher of a run note.
+#[derive(Default)]
 pub struct Scene {
     pub until: Until,
     pub spans: Vec<BusySpan>,
@@ -67,7 +68,6 @@ pub struct Scene {
     pub deaths: u64,
     /// What is now done, for people.
     pub doing: String,
-    pub progress: Option<Progress>,
     /// Whether the run waits because of [`Until::stop_at`].
     pub stopped: bool,
     pub counters: DeviceCounters,
@@ -77,25 +77,15 @@ pub struct Scene {
     pub blocks: Option<BlockMap>,
 }
 
-impl Default for Scene {
-    fn default() -> Scene {
-        let until =
-            Until { time: SimTime::ZERO, looks: 0, stop_at: None, spans: false, views: false };
-        Scene {
-            until,
-            spans: Vec::new(),
-            cuts: Vec::new(),
-            left_out: 0,
-            collections: 0,
-            deaths: 0,
-            doing: String::new(),
-            progress: None,
-            stopped: false,
-            counters: DeviceCounters::default(),
-            levels: None,
-            host: HostSoFar::default(),
-            series: None,
-            blocks: None,
+impl Scene {
+    /// Notes what is seen while the run waits, or at its end.
+    pub fn note(&mut self, view: &dyn RunView) {
+        self.counters = view.counters();
+        self.levels = Some(view.levels());
+        self.host = HostSoFar::of(view.recorder(), &self.counters);
+        if self.until.views {
+            self.series = Some(Series::of(view.recorder()));
+            self.blocks = Some(BlockMap::of(&view.blocks()));
         }
     }
 }
@@ -216,18 +206,6 @@ impl Director {
             StopAt::Anything => now.spans != began.spans || now.requests != began.requests,
         }
     }
-
-    /// Notes what is seen while the run waits.
-    fn note(&self, view: &dyn RunView) {
-        let mut scene = self.scene.borrow_mut();
-        scene.counters = view.counters();
-        scene.levels = Some(view.levels());
-        scene.host = HostSoFar::of(view.recorder(), &scene.counters);
-        if scene.until.views {
-            scene.series = Some(Series::of(view.recorder()));
-            scene.blocks = Some(BlockMap::of(&view.blocks()));
-        }
-    }
 }
 
 impl Watcher for Director {
@@ -240,11 +218,7 @@ impl Watcher for Director {
     }
 
     fn looks(&mut self, progress: &Progress, view: &dyn RunView) -> Going {
-        let until = {
-            let mut scene = self.scene.borrow_mut();
-            scene.progress = Some(*progress);
-            scene.until
-        };
+        let until = self.scene.borrow().until;
         if self.began.is_none() {
             // The run has just been told to go on.
             self.began = Some(self.marks(view));
@@ -254,9 +228,10 @@ impl Watcher for Director {
         }
         let happened = until.stop_at.is_some_and(|what| self.has_happened(what, view));
         if happened || progress.now >= until.time || self.looks >= until.looks {
-            self.scene.borrow_mut().stopped = happened;
             self.began = None;
-            self.note(view);
+            let mut scene = self.scene.borrow_mut();
+            scene.stopped = happened;
+            scene.note(view);
             return Going::Pause;
         }
         match until.stop_at {

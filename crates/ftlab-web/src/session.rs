@@ -134,11 +134,8 @@ impl Session {
     /// Notes what is seen at the end, and returns the result as a text.
     fn end(&self, measured: &Measured<SceneProbe>) -> Result<String, Failure> {
         let mut scene = self.scene.borrow_mut();
-        scene.counters = ftlab::stats::DeviceCounters::of(&measured.device);
-        scene.levels = Some(measured.device.levels());
-        scene.host = frame::HostSoFar::of(&measured.recorder, &scene.counters);
-        scene.series = Some(frame::Series::of(&measured.recorder));
-        scene.blocks = Some(frame::BlockMap::of(&measured.blocks()));
+        scene.until.views = true;
+        scene.note(&measured.view());
         to_json(&measured.document)
     }
 

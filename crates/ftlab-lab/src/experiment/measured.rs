@@ -7,6 +7,7 @@ use ftlab::scheduler::Probe;
 use ftlab::stats::{BlockGroup, PhaseStats, Recorder};
 use ftlab_workload::fio::FioTally;
 
+use super::watch::{RunView, ViewOfDevice};
 use crate::result::{Requests, ResultDocument};
 
 /// The outcome of an experiment.
@@ -26,6 +27,11 @@ pub struct Measured<P = (), C = ()> {
 }
 
 impl<P: Probe, C: Contents> Measured<P, C> {
+    /// The run as its watcher would see it now.
+    pub fn view(&self) -> impl RunView + '_ {
+        ViewOfDevice { device: &self.device, recorder: &self.recorder }
+    }
+
     /// Returns the counts of all blocks.
     #[must_use]
     pub fn blocks(&self) -> Vec<BlockGroup> {

@@ -198,25 +198,11 @@ impl Experiment {
         seed: u64,
         conduct: Conduct<'_>,
     ) -> Result<Measured, Failure> {
-        self.perform_with(load, config, seed, conduct, Instruments::default())
+        finished(self.play_with(load, config, seed, conduct, Instruments::default()))
     }
 
-    /// As [`perform`](Self::perform), on a device with a probe and with the bytes that it carries.
-    ///
-    /// # Errors
-    /// As there.
-    pub fn perform_with<P: Probe + Clone, C: Contents + Clone>(
-        &self,
-        load: OpenedLoad,
-        config: &Config,
-        seed: u64,
-        conduct: Conduct<'_>,
-        instruments: Instruments<P, C>,
-    ) -> Result<Measured<P, C>, Failure> {
-        finished(self.play_with(load, config, seed, conduct, instruments))
-    }
-
-    /// As [`perform_with`](Self::perform_with), but pending whenever the watcher [pauses](Watcher::looks) the run.
+    /// As [`perform`](Self::perform), on a device with a probe and with the bytes that it carries. Pending whenever the
+    /// watcher [pauses](Watcher::looks) the run; [`finished`] runs it to its end.
     ///
     /// # Errors
     /// As there.

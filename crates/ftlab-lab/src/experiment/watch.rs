@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ftlab::device::{Contents, Device};
+use ftlab::ftl::fewest_free_blocks;
 use ftlab::scheduler::{Levels, Probe};
 use ftlab::stats::{AgeingOutlook, BlockGroup, DeviceCounters, Recorder};
 use ftlab_workload::replay::{Going, Progress};
@@ -56,9 +57,9 @@ pub trait RunView {
 }
 
 /// The view of a device and its recording.
-struct ViewOfDevice<'a, P, C> {
-    device: &'a Device<P, C>,
-    recorder: &'a Recorder,
+pub(super) struct ViewOfDevice<'a, P, C> {
+    pub device: &'a Device<P, C>,
+    pub recorder: &'a Recorder,
 }
 
 impl<P: Probe, C: Contents> RunView for ViewOfDevice<'_, P, C> {
@@ -71,7 +72,10 @@ impl<P: Probe, C: Contents> RunView for ViewOfDevice<'_, P, C> {
     }
 
     fn levels(&self) -> Levels {
-        self.device.levels()
+        Levels {
+            free_blocks: fewest_free_blocks(self.device.ftl()),
+            buffered_pages: self.device.buffer().pages_left() as u32,
+        }
     }
 
     fn blocks(&self) -> Vec<BlockGroup> {

@@ -8,7 +8,7 @@ use ftlab::nand::PauseCost;
 use ftlab::scheduler::Levels;
 use ftlab::shape::FlashGeometry;
 use ftlab::units::{Nanos, SimTime};
-use ftlab_workload::replay::Completed;
+use ftlab_workload::replay::{Completed, finished};
 
 use super::Windows;
 use super::choose::{Chooser, Chosen, RequestChoice, window_of};
@@ -226,9 +226,8 @@ impl Again<'_> {
         let requests = Some(Requests::chosen(Chooser::new(choice)));
         let conduct = Conduct { watcher, stop: &self.lab.stop, requests };
         let load = self.experiment.load.open()?;
-        let performed =
-            self.experiment.perform_with(load, self.config, self.seed, conduct, instruments);
-        let mut measured = performed?;
+        let run = self.experiment.play_with(load, self.config, self.seed, conduct, instruments);
+        let mut measured = finished(run)?;
         if !measured.document.complete {
             return Err(Failure::Interrupted);
         }

@@ -13,10 +13,10 @@ use ftlab::units::{Lba, Nanos, SimTime};
 
 use super::engine::later;
 use super::held::Held;
-use super::in_device::{ReplayCounts, Slot, Tags, advance};
+use super::in_device::{ReplayCounts, Slot, Tags};
 use super::mapping::{Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
-use super::pause::{Going, Pacer, Watch, finished};
+use super::pause::{Going, Pacer, Step, Watch, finished};
 use super::source::{Arrival, PhaseStart};
 
 /// What an issuer does in its turn.
@@ -371,37 +371,22 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
 
     /// As in the other loop: returns `false` if it should stop or if there is nothing to wait for.
     async fn step(&mut self, limit: SimTime) -> bool {
-        loop {
-            if self.pacer.is_due(self.host.now()) {
-                let progress = self.progress();
-                if !self.pacer.ask(progress, self.host, self.sink).await {
-                    self.stopped = Some(Ended::Stopped);
-                    return false;
-                }
-            }
-            let outstanding = self.outstanding();
-            // With nothing to wait for, a replay without a limit ends; time alone must not keep it going.
-            let ends = outstanding == 0 && limit == SimTime::FOREVER;
-            let until = if ends { limit } else { limit.min(self.pacer.until) };
-            let went = advance(self.host, until, outstanding, &mut self.done);
-            if until < limit && self.done.is_empty() && self.host.now() >= until && went.is_ok() {
-                continue;
-            }
-            return went.unwrap_or_else(|error| {
-                (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
-                false
-            });
-        }
-    }
-
-    fn progress(&self) -> Progress {
-        Progress {
+        let outstanding = self.outstanding();
+        let progress = |now| Progress {
             submitted: self.counts.submitted,
             completed: self.counts.completed,
             total: None,
             sectors: self.counts.sectors,
-            now: self.host.now(),
+            now,
             phase: self.phase.index,
+        };
+        let step = Step { limit, outstanding, done: &mut self.done };
+        match self.pacer.step(self.host, self.sink, step, progress).await {
+            Ok(went) => went,
+            Err(standstill) => {
+                (self.standstill, self.stopped) = (standstill, Some(Ended::Stopped));
+                false
+            }
         }
     }
 

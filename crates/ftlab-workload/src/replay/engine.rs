@@ -9,12 +9,12 @@ use ftlab::units::{Nanos, Ratio, SimTime};
 
 use super::ahead::{Ahead, Planned};
 use super::held::Held;
-use super::in_device::{ReplayCounts, Slot, Tags, advance};
+use super::in_device::{ReplayCounts, Slot, Tags};
 use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
-use super::pause::{Going, Pacer, Watch, finished};
+use super::pause::{Going, Pacer, Step, Watch, finished};
 use super::sharing::Sharing;
 use super::source::{Pace, PhaseStart, Source};
 use super::window::Window;
@@ -444,27 +444,27 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
     /// are taken. Returns `false` if the replay should stop or if there is nothing to wait for.
     #[inline]
     pub(super) async fn step(&mut self, limit: SimTime) -> bool {
-        loop {
-            if self.pacer.is_due(self.host.now()) {
-                let progress = self.progress();
-                if !self.pacer.ask(progress, self.host, self.sink).await {
-                    self.stopped = Some(Ended::Stopped);
-                    return false;
-                }
-            }
-            let outstanding = self.outstanding();
-            // With nothing to wait for, a replay without a limit ends; time alone must not keep it going.
-            let ends = outstanding == 0 && limit == SimTime::FOREVER;
-            let until = if ends { limit } else { limit.min(self.pacer.until) };
-            let went = advance(self.host, until, outstanding, &mut self.done);
-            // At a time that only the watcher asked for, nobody else has anything to do.
-            if until < limit && self.done.is_empty() && self.host.now() >= until && went.is_ok() {
-                continue;
-            }
-            return went.unwrap_or_else(|error| {
-                (self.standstill, self.stopped) = (Some(error), Some(Ended::Stopped));
+        let outstanding = self.outstanding();
+        let progress = |now| Progress {
+            submitted: self.counts.submitted,
+            completed: self.counts.completed,
+            total: match (self.ahead.total(), self.options.limits.requests) {
+                // The number of requests before the first measured one is unknown here.
+                (_, Some(_)) if self.phased => None,
+                (Some(total), Some(limit)) => Some(total.min(limit)),
+                (total, limit) => total.or(limit),
+            },
+            sectors: self.counts.sectors,
+            now,
+            phase: self.phase.index,
+        };
+        let step = Step { limit, outstanding, done: &mut self.done };
+        match self.pacer.step(self.host, self.sink, step, progress).await {
+            Ok(went) => went,
+            Err(standstill) => {
+                (self.standstill, self.stopped) = (standstill, Some(Ended::Stopped));
                 false
-            });
+            }
         }
     }
 
@@ -506,22 +506,6 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             && self.step(SimTime::FOREVER).await
         {
             self.take_done();
-        }
-    }
-
-    fn progress(&self) -> Progress {
-        Progress {
-            submitted: self.counts.submitted,
-            completed: self.counts.completed,
-            total: match (self.ahead.total(), self.options.limits.requests) {
-                // The number of requests before the first measured one is unknown here.
-                (_, Some(_)) if self.phased => None,
-                (Some(total), Some(limit)) => Some(total.min(limit)),
-                (total, limit) => total.or(limit),
-            },
-            sectors: self.counts.sectors,
-            now: self.host.now(),
-            phase: self.phase.index,
         }
     }
 

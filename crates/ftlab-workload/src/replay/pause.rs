@@ -5,9 +5,11 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
 
+use ftlab::host::{Completion, Host};
 use ftlab::units::SimTime;
 
-use super::options::Progress;
+use super::in_device::advance;
+use super::options::{Progress, ReplayError};
 
 /// How a replay goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,30 +31,66 @@ pub type Watch<'a, H, K> = &'a mut dyn FnMut(&Progress, &H, &K) -> Going;
 /// The number of device steps between two questions.
 const STEPS_PER_POLL: u32 = 4096;
 
-/// Asks from time to time.
+/// A step of a replay.
+pub(super) struct Step<'s> {
+    /// Not beyond this time.
+    pub limit: SimTime,
+    /// The requests in the device and in its queues.
+    pub outstanding: u64,
+    /// Receives the completions.
+    pub done: &'s mut Vec<Completion>,
+}
+
+/// Takes steps, and asks from time to time.
 pub(super) struct Pacer<'a, H, K> {
     watch: Watch<'a, H, K>,
     steps: u32,
     /// When the device has come here, it is time to ask.
-    pub until: SimTime,
+    until: SimTime,
 }
 
-impl<'a, H, K> Pacer<'a, H, K> {
+impl<'a, H: Host, K> Pacer<'a, H, K> {
     pub fn new(watch: Watch<'a, H, K>) -> Pacer<'a, H, K> {
         // The first question comes before the first step.
         Pacer { watch, steps: 0, until: SimTime::ZERO }
     }
 
-    /// Counts a step; whether to ask before it.
+    /// Runs the device until something completes or the limit is reached. Returns `false` if there is nothing to wait
+    /// for.
+    ///
+    /// # Errors
+    /// The device no longer responds; nothing, if the replay is told to stop.
     #[inline]
-    pub fn is_due(&mut self, now: SimTime) -> bool {
-        self.steps += 1;
-        self.steps >= STEPS_PER_POLL || now >= self.until
+    pub async fn step(
+        &mut self,
+        host: &mut H,
+        sink: &K,
+        step: Step<'_>,
+        progress: impl Fn(SimTime) -> Progress,
+    ) -> Result<bool, Option<ReplayError>> {
+        let Step { limit, outstanding, done } = step;
+        loop {
+            self.steps += 1;
+            let now = host.now();
+            if (self.steps >= STEPS_PER_POLL || now >= self.until)
+                && !self.ask(progress(now), host, sink).await
+            {
+                return Err(None);
+            }
+            // With nothing to wait for, a replay without a limit ends; time alone must not keep it going.
+            let ends = outstanding == 0 && limit == SimTime::FOREVER;
+            let until = if ends { limit } else { limit.min(self.until) };
+            let went = advance(host, until, outstanding, done)?;
+            // At a time that only the watcher asked for, nobody else has anything to do.
+            if until == limit || !done.is_empty() || host.now() < until {
+                return Ok(went);
+            }
+        }
     }
 
     /// Asks, and pauses if told so. Returns whether the replay goes on.
     #[cold]
-    pub async fn ask(&mut self, progress: Progress, host: &H, sink: &K) -> bool {
+    async fn ask(&mut self, progress: Progress, host: &H, sink: &K) -> bool {
         self.steps = 0;
         self.until = SimTime::FOREVER;
         loop {

@@ -10,11 +10,11 @@ use crate::device::read::under_way::{Fetched, ReadingAhead};
 use crate::device::services::Services;
 use crate::device::{Contents, EndOfLife};
 use crate::engine::skills::{self, Skills};
-use crate::ftl::Kernel;
 use crate::ftl::cost::regulation;
 use crate::ftl::map_cache::{Ready, Seeker};
 use crate::ftl::service::Signals;
 use crate::ftl::wear::{Life, Losses};
+use crate::ftl::{Kernel, fewest_free_blocks};
 use crate::host::hints::HintedWrites;
 use crate::host::zones::Zones;
 use crate::host::{HostRead, HostReader};
@@ -118,16 +118,9 @@ impl<P: Probe, C: Contents> Base<P, C> {
         if !self.kernel.flash.probe().follows(now) {
             return;
         }
-        let levels = self.levels();
+        let free_blocks = fewest_free_blocks(&self.kernel.ftl);
+        let levels = Levels { free_blocks, buffered_pages: self.buffer.pages_left() as u32 };
         self.kernel.flash.probe_mut().note(now, Note::Levels(levels));
-    }
-
-    /// How full the device is.
-    pub fn levels(&self) -> Levels {
-        let ftl = &self.kernel.ftl;
-        let planes = (0..ftl.geometry().planes()).map(PlaneId::new);
-        let free_blocks = planes.map(|plane| ftl.free_blocks(plane)).min().unwrap_or(0);
-        Levels { free_blocks, buffered_pages: self.buffer.pages_left() as u32 }
     }
 
     /// A request is done now.

@@ -1,4 +1,5 @@
-//! Chooses the set of skills that a device runs on: the smallest one that holds all its skills.
+//! Chooses the set of skills that a device runs on, the smallest one that holds all its skills, and calls what was
+//! compiled for it.
 //!
 //! Each layer reports its skills; a device does not pay for skills that its set lacks. A device
 //! with a skill that no smaller set holds runs on all skills.
@@ -8,6 +9,21 @@ use crate::engine::skills::{self, Skills};
 use crate::ftl::Kernel;
 use crate::ftl::service::Signals;
 use crate::scheduler::Probe;
+
+/// Calls a method of a device as it was compiled for the set that the device runs on.
+macro_rules! on_its_skills {
+    ($device:ident, $call:ident($($argument:ident),*)) => {
+        match $device.skills {
+            skills::PLAIN => $device.$call::<{ skills::compiled(skills::PLAIN) }>($($argument),*),
+            skills::COMMON => $device.$call::<{ skills::compiled(skills::COMMON) }>($($argument),*),
+            skills::ABOVE_FLASH => {
+                $device.$call::<{ skills::compiled(skills::ABOVE_FLASH) }>($($argument),*)
+            }
+            _ => $device.$call::<{ skills::ALL }>($($argument),*),
+        }
+    };
+}
+pub(super) use on_its_skills;
 
 impl<P: Probe, C: Contents> Device<P, C> {
     /// Chooses the set. Call it when the device is assembled, and when it has loaded a state.

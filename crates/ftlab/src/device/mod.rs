@@ -50,6 +50,7 @@ use std::num::NonZeroU32;
 use self::base::Base;
 use self::events::Part;
 use self::idle::Chore;
+use self::instance::on_its_skills;
 use self::read::ahead;
 use self::write::{Writes, end_of_life, lock_step, start, zones};
 use crate::cache::{Buffer, BufferCounts, ReadCache};
@@ -63,7 +64,7 @@ use crate::host::zones::Zones;
 use crate::host::{
     Advanced, Completion, FrontEnd, FrontEndBusy, Host, QueueId, Queues, Request, StreamIdentities,
 };
-use crate::scheduler::{CommandId, Flash, Levels, Note, Origin, Owner, Probe, ServiceId};
+use crate::scheduler::{CommandId, Flash, Note, Origin, Owner, Probe, ServiceId};
 use crate::units::{DieId, Lpn, PlaneId, RequestId, SimTime};
 use crate::verify::Canary;
 
@@ -92,12 +93,6 @@ impl<P: Probe, C: Contents> Device<P, C> {
     /// The write buffer.
     pub fn buffer(&self) -> &Buffer {
         &self.base.buffer
-    }
-
-    /// How full the device is.
-    #[must_use]
-    pub fn levels(&self) -> Levels {
-        self.base.levels()
     }
 
     /// The bytes.
@@ -459,25 +454,11 @@ impl<P: Probe, C: Contents> Host for Device<P, C> {
     }
 
     fn submit(&mut self, at: SimTime, request: Request) {
-        match self.skills {
-            skills::PLAIN => self.take_up::<{ skills::compiled(skills::PLAIN) }>(at, request),
-            skills::COMMON => self.take_up::<{ skills::compiled(skills::COMMON) }>(at, request),
-            skills::ABOVE_FLASH => {
-                self.take_up::<{ skills::compiled(skills::ABOVE_FLASH) }>(at, request)
-            }
-            _ => self.take_up::<{ skills::ALL }>(at, request),
-        }
+        on_its_skills!(self, take_up(at, request))
     }
 
     fn advance_until(&mut self, limit: SimTime, done: &mut Vec<Completion>) -> Advanced {
-        match self.skills {
-            skills::PLAIN => self.advance::<{ skills::compiled(skills::PLAIN) }>(limit, done),
-            skills::COMMON => self.advance::<{ skills::compiled(skills::COMMON) }>(limit, done),
-            skills::ABOVE_FLASH => {
-                self.advance::<{ skills::compiled(skills::ABOVE_FLASH) }>(limit, done)
-            }
-            _ => self.advance::<{ skills::ALL }>(limit, done),
-        }
+        on_its_skills!(self, advance(limit, done))
     }
 
     fn expect(&self, request: &Request) {

@@ -45,7 +45,7 @@ pub use cargo::Cargo;
 pub use contents::{EmptiedBy, FlashChange, FlashContents, ParityChange, ReadFor, SpoiledBy};
 pub use fragments::{Fragment, Fragments, OwnerPart};
 pub use kernel::Kernel;
-pub use plane::Plane;
+pub use plane::{Plane, fewest_free_blocks};
 pub(crate) use relocations::Relocations;
 pub use spare::Spare;
 

@@ -2,12 +2,12 @@
 
 use std::collections::VecDeque;
 
-use super::BlockState;
 use super::gc::{Collection, Purpose, Wanted};
 use super::streams::{MOST_STREAMS, WriteStream};
 use super::wear::{FreeBlockOrder, FreeBlocks, Pick};
+use super::{BlockState, Ftl};
 use crate::image::{Damage, ImageReader, ImageWriter};
-use crate::units::BlockId;
+use crate::units::{BlockId, PlaneId};
 
 /// An open block.
 #[derive(Clone, Copy, Debug)]
@@ -266,4 +266,11 @@ impl Plane {
         open.next_unit += units_per_page;
         Some(place)
     }
+}
+
+/// Free blocks of the plane that has the fewest.
+#[must_use]
+pub fn fewest_free_blocks(ftl: &Ftl) -> u32 {
+    let planes = (0..ftl.geometry().planes()).map(PlaneId::new);
+    planes.map(|plane| ftl.free_blocks(plane)).min().unwrap_or(0)
 }

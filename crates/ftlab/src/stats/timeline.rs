@@ -8,9 +8,10 @@ use std::ops::Add;
 use super::window_latencies::WindowLatencies;
 use crate::counters::counters;
 use crate::device::{Contents, Device};
+use crate::ftl::fewest_free_blocks;
 use crate::host::{Completion, FrontEndBusy, Host, Op};
 use crate::scheduler::{Kind, Probe};
-use crate::units::{Nanos, PlaneId, SECTOR_BYTES, SimTime};
+use crate::units::{Nanos, SECTOR_BYTES, SimTime};
 
 /// The most windows. At least half of them are in use once the run is that long.
 const WINDOWS: usize = 1024;
@@ -195,9 +196,8 @@ impl Timeline {
         let open = &mut self.open;
         open.work = open.work.plus(&seen.since(&self.seen));
         self.seen = seen;
-        let planes = (0..device.ftl().geometry().planes()).map(PlaneId::new);
-        let fewest = planes.map(|plane| device.ftl().free_blocks(plane)).min();
-        open.free_blocks_min = fewer(open.free_blocks_min, fewest);
+        let fewest = fewest_free_blocks(device.ftl());
+        open.free_blocks_min = fewer(open.free_blocks_min, Some(fewest));
     }
 
     /// Halves the number of windows and doubles their length. Together with the current window they
