@@ -127,7 +127,7 @@ def requests(
     ``columns`` says which column of a table of any names is what, as ``--columns`` of the program does, with units
     behind a colon: ``{"time": "ts:us", "op": 3, "offset": "lba:512", "size": "len:byte"}``, or the same as a text. What
     the table lacks is given (``"size": "4KiB"``, ``"op": "write"``); without ``time``, requests have no times. ``op``
-    says what words of operations mean (``{"0": "read", "1": "write"}``); others count by their first letter. Moments
+    says what words of operations mean (``{"0": "read", "1": "write"}``); usual ones (R, write, trim, flush) are known. Moments
     and spans have units of their own. What is odd is said by a warning, and the requests are sorted by time.
 
     Without ``columns``, the columns are: ``op`` (``read``, ``write``, ``trim``, ``flush``, or 0 to 3; more on zoned

@@ -3,9 +3,6 @@
 //! A column is named as in the head of the table, or numbered from one. Behind a colon stands the unit of its numbers. What the table
 //! lacks can be given: `size=4KiB`, `op=write`.
 
-use std::fmt::Write as _;
-
-use ftlab::host::Op;
 use ftlab::options::text::nearest;
 use ftlab::options::value::Value;
 use ftlab::units::Bytes;
@@ -50,26 +47,49 @@ pub(crate) struct Given {
     pub part: RequestPart,
     /// The name or number of a column, or what to use instead of one.
     pub text: String,
-    /// Nanoseconds or bytes of a unit; that of the part if it is not said.
-    pub unit: u64,
+    /// The unit, if it was said.
+    pub unit: Option<ColumnUnit>,
 }
 
+/// The unit of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ColumnUnit {
+    /// So many nanoseconds or bytes.
+    Of(u64),
+    /// Dates with times of day.
+    Date,
+}
+
+/// The name of the unit of dates.
+const DATE: &str = "iso";
+
 impl Given {
+    /// The unit of its numbers, or that of the part if none was said: seconds for times, bytes for places and sizes.
+    pub fn unit(&self) -> ColumnUnit {
+        self.unit.unwrap_or(match self.part {
+            RequestPart::Time => ColumnUnit::Of(TimeUnit::S.ns()),
+            _ => ColumnUnit::Of(1),
+        })
+    }
+
     /// What was said, with its unit.
     pub fn in_words(&self) -> String {
-        let Given { part, text, unit } = self;
-        let unit = match part {
-            RequestPart::Time => {
-                let known = TimeUnit::ALL.iter().find(|(_, known)| known.ns() == *unit);
-                known.map_or(String::new(), |(_, unit)| format!(" in {}", unit.words()))
+        let Given { part, text, .. } = self;
+        let is_amount = amount(text).is_some();
+        let unit = match (part, self.unit()) {
+            (RequestPart::Time, unit) => format!(" in {}", time_unit_in_words(unit)),
+            (RequestPart::Offset | RequestPart::Size, ColumnUnit::Of(1)) if !is_amount => {
+                " in bytes".to_owned()
             }
-            RequestPart::Offset | RequestPart::Size if amount(text).is_none() => match unit {
-                1 => " in bytes".to_owned(),
-                unit => format!(" in units of {unit} bytes"),
-            },
+            (RequestPart::Offset | RequestPart::Size, ColumnUnit::Of(unit)) if !is_amount => {
+                format!(" in units of {unit} bytes")
+            }
             _ => String::new(),
         };
-        format!("{} is {text}{unit}, as said", part.name())
+        // Nobody said the usual unit.
+        let usual = self.part == RequestPart::Time && self.unit.is_none();
+        let usual = if usual { "; other units are said behind a colon" } else { "" };
+        format!("{} is {text}{unit}, as said{usual}", part.name())
     }
 }
 
@@ -77,12 +97,6 @@ impl Given {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ColumnPlan {
     pub(crate) given: Vec<Given>,
-}
-
-/// What words of a trace mean: `R=read`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct OpWords {
-    words: Vec<(String, Op)>,
 }
 
 impl ColumnPlan {
@@ -119,10 +133,44 @@ impl ColumnPlan {
         self.of(RequestPart::Time).is_some()
     }
 
-    /// The nanoseconds of the unit of times.
+    /// The nanoseconds of the unit of times; of a second if they are dates.
     #[must_use]
     pub fn time_unit_ns(&self) -> u64 {
-        self.of(RequestPart::Time).map_or(usual(RequestPart::Time), |given| given.unit)
+        match self.of(RequestPart::Time).map(Given::unit) {
+            Some(ColumnUnit::Of(ns)) => ns,
+            Some(ColumnUnit::Date) | None => TimeUnit::S.ns(),
+        }
+    }
+
+    /// Gives a part the unit that was said for the whole trace by another option.
+    ///
+    /// # Errors
+    /// The part has another unit already, or no column.
+    pub(crate) fn set_unit(
+        &mut self,
+        part: RequestPart,
+        unit: u64,
+        option: &str,
+    ) -> Result<(), String> {
+        let Some(given) = self.given.iter_mut().find(|given| given.part == part) else {
+            return Err(format!("`{option}` is given, but `columns` names no {}", part.name()));
+        };
+        if amount(&given.text).is_some() {
+            return Err(format!(
+                "`{option}` is given, but `columns` says {}={} for all requests",
+                part.name(),
+                given.text
+            ));
+        }
+        match given.unit {
+            Some(known) if known != ColumnUnit::Of(unit) => {
+                Err(format!("`{option}` and `columns` give {} two units", part.name()))
+            }
+            _ => {
+                given.unit = Some(ColumnUnit::Of(unit));
+                Ok(())
+            }
+        }
     }
 
     /// Whether a part may be the column of this name or number, counted from one.
@@ -158,12 +206,12 @@ fn parse_piece(piece: &str) -> Result<Given, String> {
     let value = value.trim();
     let (text, unit) = match value.rsplit_once(':') {
         Some((text, unit)) => match unit_of(*part, unit.trim()) {
-            Some(unit) => (text.trim(), unit),
+            Some(unit) => (text.trim(), Some(unit)),
             // A colon may belong to a column's name.
-            None if unit.contains(' ') => (value, usual(*part)),
+            None if unit.contains(' ') => (value, None),
             None => return Err(unknown_unit(*part, unit)),
         },
-        None => (value, usual(*part)),
+        None => (value, None),
     };
     match text.is_empty() {
         true => Err(format!("{name}= needs the name or the number of a column")),
@@ -171,23 +219,26 @@ fn parse_piece(piece: &str) -> Result<Given, String> {
     }
 }
 
-/// The unit of a part if none is said: seconds for times, bytes for places and sizes.
-fn usual(part: RequestPart) -> u64 {
+fn unit_of(part: RequestPart, text: &str) -> Option<ColumnUnit> {
     match part {
-        RequestPart::Time => TimeUnit::S.ns(),
-        _ => 1,
-    }
-}
-
-fn unit_of(part: RequestPart, text: &str) -> Option<u64> {
-    match part {
-        RequestPart::Time => TimeUnit::named(text).map(TimeUnit::ns),
+        RequestPart::Time if text == DATE => Some(ColumnUnit::Date),
+        RequestPart::Time => TimeUnit::named(text).map(|unit| ColumnUnit::Of(unit.ns())),
         RequestPart::Offset | RequestPart::Size => {
             let named = SpaceUnit::named(text).map(SpaceUnit::bytes);
             let counted = text.parse().ok().filter(|bytes| (1..=1 << 30).contains(bytes));
-            named.or(counted).or_else(|| amount(text))
+            named.or(counted).or_else(|| amount(text)).map(ColumnUnit::Of)
         }
         RequestPart::Op | RequestPart::Stream => None,
+    }
+}
+
+fn time_unit_in_words(unit: ColumnUnit) -> String {
+    match unit {
+        ColumnUnit::Date => "dates with times of day".to_owned(),
+        ColumnUnit::Of(ns) => {
+            let known = TimeUnit::ALL.iter().find(|(_, known)| known.ns() == ns);
+            known.map_or_else(|| format!("units of {ns} ns"), |(_, unit)| unit.words().to_owned())
+        }
     }
 }
 
@@ -195,7 +246,7 @@ fn unknown_unit(part: RequestPart, unit: &str) -> String {
     match part {
         RequestPart::Time => {
             let known = TimeUnit::ALL.map(|(name, _)| name).join(", ");
-            format!("times have no unit `{unit}`; known are {known}")
+            format!("times have no unit `{unit}`; known are {known}, {DATE}")
         }
         RequestPart::Offset | RequestPart::Size => {
             let known = SpaceUnit::ALL.map(|(name, _)| name).join(", ");
@@ -224,64 +275,4 @@ pub(crate) fn amount(text: &str) -> Option<u64> {
     let has_unit = text.ends_with(|last: char| last.is_ascii_alphabetic());
     let bytes = Bytes::parse(text).ok().filter(|_| has_unit)?;
     (bytes.0 > 0).then_some(bytes.0)
-}
-
-impl OpWords {
-    /// Adds `word=operation`.
-    ///
-    /// # Errors
-    /// It is not of this form, there is no such operation, or the word has a meaning already.
-    pub fn add(&mut self, text: &str) -> Result<(), String> {
-        let known = Op::ALL.map(Op::name).join(", ");
-        for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
-            let Some((word, name)) = piece.split_once('=') else {
-                return Err(format!(
-                    "`{piece}` is not word=operation, as in R=read; operations are {known}"
-                ));
-            };
-            let (word, name) = (word.trim(), name.trim());
-            let op = Op::named(name);
-            let op =
-                op.ok_or_else(|| format!("there is no operation `{name}`; known are {known}"))?;
-            if self.words.iter().any(|(other, _)| other == word) {
-                return Err(format!("`{word}` has a meaning already; give it once"));
-            }
-            self.words.push((word.to_owned(), op));
-        }
-        Ok(())
-    }
-
-    /// What a word means: as was said, or by its first letter.
-    #[inline]
-    pub(crate) fn meaning(&self, word: &[u8]) -> Option<Op> {
-        let said = self.words.iter().find(|(known, _)| known.as_bytes() == word);
-        if let Some((_, op)) = said {
-            return Some(*op);
-        }
-        match word.first().map(u8::to_ascii_lowercase) {
-            Some(b'r') => Some(Op::Read),
-            Some(b'w') => Some(Op::Write),
-            Some(b'd' | b't' | b'u') => Some(Op::Trim),
-            Some(b'f' | b's') => Some(Op::Flush),
-            _ => None,
-        }
-    }
-
-    /// All words that were given, as text.
-    #[must_use]
-    pub fn text(&self) -> String {
-        let mut text = String::new();
-        for (word, op) in &self.words {
-            let comma = if text.is_empty() { "" } else { "," };
-            // Writing to a string can't fail.
-            let _ = write!(text, "{comma}{word}={}", op.name());
-        }
-        text
-    }
-
-    /// Whether no words were given.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.words.is_empty()
-    }
 }

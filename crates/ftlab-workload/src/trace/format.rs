@@ -13,6 +13,7 @@ use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::fields::{BLANKS, Fields};
 use super::formats;
 use super::gate::RecordPart;
+use super::head::{self, HeadRule};
 use super::input::Lines;
 use super::options::Options;
 use super::record::Record;
@@ -150,8 +151,8 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
     const SEPARATOR: u8;
     /// The columns of time, address and size, counted from zero, for places in errors.
     const COLUMNS: Columns;
-    /// Whether the first line may contain column names.
-    const HEADER: bool = false;
+    /// The names of columns with which files of this format begin, if they do.
+    const HEADS: &'static [&'static [&'static str]] = &[];
 
     /// Creates a reader; `sample` is the beginning of the file.
     fn new(units: Units, options: &Options, sample: &[u8]) -> Self;
@@ -243,6 +244,8 @@ pub(crate) struct Fit {
     pub broken: u32,
     /// The number of the first malformed line, from one, and its error.
     pub first_broken: Option<(u64, Bad)>,
+    /// Whether the first line names columns, but not as files of this format do.
+    pub has_foreign_head: bool,
 }
 
 /// How many bytes at its beginning a reader of records of bytes sees.
@@ -264,28 +267,27 @@ pub(crate) fn is_void(line: &[u8]) -> bool {
 pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options: &Options) -> Fit {
     let mut format = F::new(options.units(format), options, sample);
     let mut fit = Fit::default();
+    let head = head::of(sample);
+    let mut begun = false;
     let lines = sample.split(|&byte| byte == b'\n').take(SAMPLE_LINES);
     for (number, line) in lines.enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if is_void(line) {
             continue;
         }
+        let first = !std::mem::replace(&mut begun, true);
         match format.line(line) {
             Ok(Some(_)) => fit.requests += 1,
             Ok(None) => fit.others += 1,
-            Err(_) if number == 0 && F::HEADER && is_header(line) => {}
+            Err(_) if first && head.as_ref().is_some_and(|head| head.is_of(F::HEADS)) => {}
             Err(bad) => {
+                fit.has_foreign_head |= first && head.is_some();
                 fit.broken += 1;
                 fit.first_broken.get_or_insert((number as u64 + 1, bad));
             }
         }
     }
     fit
-}
-
-/// Whether a first line contains column names: it starts with a letter, as no request does.
-pub(crate) fn is_header(line: &[u8]) -> bool {
-    line.first().is_some_and(u8::is_ascii_alphabetic)
 }
 
 /// The binary format of a file that begins so.
@@ -315,8 +317,14 @@ pub(crate) fn open<F: LineFormat>(
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
     let units = options.units(format);
-    let reader = F::new(units, options, lines.sample()?);
-    Ok(Box::new(LineSource::new(lines, reader, options.skip_malformed)))
+    let sample = lines.sample()?;
+    let reader = F::new(units, options, sample);
+    // Those that look for their columns by name know heads themselves.
+    let knows = F::COLUMNS.address == F::COLUMNS.size;
+    let head = head::of(sample).filter(|_| !knows);
+    let rule = |head: head::Head| head.rule(format, F::HEADS, F::COLUMNS, &units, sample);
+    let rule = head.map_or(HeadRule::None, rule);
+    Ok(Box::new(LineSource::new(lines, reader, rule, options.skip_malformed)))
 }
 
 /// Detects the format of a text from its beginning: the one in which most lines are valid.
@@ -334,12 +342,18 @@ pub(crate) fn detect(
         ));
     }
     let mut best: Option<(&'static Format, Fit)> = None;
+    // Formats that fit but for the names of columns.
+    let mut foreign = None;
     let mut silent = None;
     for format in FORMATS.iter().copied() {
         let Codec::Text { fit, .. } = &format.codec else { continue };
         let fit = fit(format, sample, options);
         if fit.requests == 0 {
             silent = silent.or_else(|| (fit.others > fit.broken).then_some(format));
+            continue;
+        }
+        if fit.has_foreign_head {
+            foreign = foreign.or_else(|| (fit.requests >= fit.broken).then_some(format));
             continue;
         }
         // A format that reads at least half of the lines precedes one that reads more of them but
@@ -354,7 +368,7 @@ pub(crate) fn detect(
         (Some((format, fit)), _) if fit.requests >= fit.broken => Ok(format),
         // Requests may come later; otherwise the format knows what the file contains instead.
         (_, Some(format)) => Ok(format),
-        (best, None) => Err(unknown(name, sample, best)),
+        (best, None) => Err(unknown(name, sample, best, foreign)),
     }
 }
 
@@ -364,7 +378,12 @@ fn is_no_text(byte: u8) -> bool {
 }
 
 #[cold]
-fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceError {
+fn unknown(
+    name: &str,
+    sample: &[u8],
+    nearest: Option<(&Format, Fit)>,
+    foreign: Option<&Format>,
+) -> TraceError {
     if sample.iter().any(|&byte| is_no_text(byte)) {
         return TraceError::new(
             ErrorKind::UnknownFormat,
@@ -394,13 +413,21 @@ fn unknown(name: &str, sample: &[u8], nearest: Option<(&Format, Fit)>) -> TraceE
         );
         return fails(problem, force).at(TracePosition::of(number, line, bad.field));
     }
-    let number = first_content(sample);
-    let line = line_of(sample, number).trim_ascii_end();
     let guess = suggest::guess(sample);
-    let own = guess.columns.as_ref().map_or(String::new(), |columns| {
-        format!("these may be its columns: `columns` {columns}; or ")
-    });
-    let problem = format!("its first lines fit no known trace format{}", guess.shown);
+    let own = guess.in_words().map_or(String::new(), |own| format!("{own}; or "));
+    let shown = guess.shown;
+    let head = head::of(sample);
+    if let (Some(head), Some(foreign)) = (&head, foreign) {
+        let problem = format!(
+            "its numbers would fit {}, but line {} names the columns of no known format{shown}",
+            foreign.name, head.number
+        );
+        let remedy = format!("{own}`format` {} reads it as {}", foreign.name, foreign.columns);
+        return fails(problem, remedy);
+    }
+    let number = first_content(sample, head.is_some());
+    let line = line_of(sample, number).trim_ascii_end();
+    let problem = format!("its first lines fit no known trace format{shown}");
     let error = fails(problem, own + &force);
     if line.is_empty() { error } else { error.at(TracePosition::of(number, line, 0..line.len())) }
 }
@@ -415,11 +442,9 @@ fn line_of(sample: &[u8], number: u64) -> &[u8] {
 }
 
 /// Returns the first line with content or, if that contains column names, the line after it.
-fn first_content(sample: &[u8]) -> u64 {
+fn first_content(sample: &[u8], has_head: bool) -> u64 {
     let mut lines = lines_of(sample).filter(|(_, line)| !is_void(line));
-    let Some((first, line)) = lines.next() else { return 1 };
-    let data = lines.next().filter(|(_, next)| is_header(line) && next[0].is_ascii_digit());
-    data.map_or(first, |(number, _)| number)
+    lines.nth(usize::from(has_head)).map_or(1, |(number, _)| number)
 }
 
 impl Format {

@@ -21,10 +21,15 @@ mod formats;
 #[doc(hidden)]
 pub mod fuzz;
 mod gate;
+mod head;
 mod input;
 mod inspect;
 mod keys;
+mod moments;
+mod names_of_columns;
 mod natural;
+mod numbers;
+mod op_words;
 mod options;
 mod pages;
 mod parts;
@@ -43,7 +48,7 @@ pub use character::{
     MixInterval, MixOverTime, ReuseCharacter, Sequence, SkewCharacter, StreamUse, TopShare,
     compare as compare_characters,
 };
-pub use columns::{ColumnPlan, OpWords, RequestPart};
+pub use columns::{ColumnPlan, RequestPart};
 pub use convert::{ConvertOptions, Converted, TraceWriter, convert};
 pub use digest::Digest;
 pub use error::{ErrorKind, TraceError, TracePosition};
@@ -51,6 +56,7 @@ pub use format::{FORMATS, Format, named};
 pub use gate::Late;
 pub use input::{Compression, Location, Meter};
 pub use inspect::{Inspection, SizeClass, inspect, inspect_requests, inspect_watched};
+pub use op_words::OpWords;
 pub use options::{BlkEvent, Options};
 pub(crate) use pages::PageSet;
 pub use reader::{BATCH, Facts, Trace, open};

@@ -1,9 +1,12 @@
 //! The user's options for reading a trace. Without them the defaults of the format apply, and are
 //! reported as assumptions.
 
-use super::columns::{ColumnPlan, OpWords};
+use super::columns::{ColumnPlan, RequestPart};
+use super::error::{ErrorKind, TraceError};
 use super::format::{self, Format};
+use super::formats::csv;
 use super::gate::Late;
+use super::op_words::OpWords;
 use super::units::{SpaceUnit, TimeUnit, Units};
 
 /// Which events of blkparse output are the requests.
@@ -106,5 +109,49 @@ impl Options {
             address: self.address_unit.unwrap_or(format.units.address),
             size: self.size_unit.unwrap_or(format.units.size),
         }
+    }
+
+    /// Joins the units of the whole trace to those of its columns.
+    ///
+    /// # Errors
+    /// Options contradict each other, or one of them would have no effect.
+    pub(crate) fn settled(mut self, name: &str) -> Result<Options, TraceError> {
+        let fails = |problem: String, remedy: &str| {
+            Err(TraceError::new(ErrorKind::Unsupported, name, problem, remedy))
+        };
+        if self.columns.is_empty() {
+            let idle = !self.op_words.is_empty();
+            return if idle {
+                let problem =
+                    "`op` says what the words of a table mean, which is read by `columns`";
+                fails(
+                    problem.to_owned(),
+                    "say which column is what with `columns`, or leave `op` out",
+                )
+            } else {
+                Ok(self)
+            };
+        }
+        if let Some(format) = self.format.filter(|format| format.name != csv::FORMAT.name) {
+            let problem = format!(
+                "`columns` reads a table of one's own, but `format` {} has columns of its own",
+                format.name
+            );
+            return fails(problem, "leave one of them out");
+        }
+        let time = self.time_unit.map(TimeUnit::ns);
+        let space = |unit: Option<SpaceUnit>| unit.map(SpaceUnit::bytes);
+        let units = [
+            (RequestPart::Time, time, "time_unit"),
+            (RequestPart::Offset, space(self.address_unit), "address_unit"),
+            (RequestPart::Size, space(self.size_unit), "size_unit"),
+        ];
+        for (part, unit, option) in units {
+            let Some(unit) = unit else { continue };
+            if let Err(problem) = self.columns.set_unit(part, unit, option) {
+                return fails(problem, "say the unit once, or leave it out");
+            }
+        }
+        Ok(self)
     }
 }

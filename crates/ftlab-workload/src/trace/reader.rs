@@ -112,6 +112,7 @@ pub(crate) fn open_start(
     most: u64,
 ) -> Result<Trace, TraceError> {
     let name = location.name();
+    let options = options.settled(&name)?;
     let meter = Arc::new(Meter::default());
     let (source, format, compression) = match input::open(&location, most, &meter)? {
         Opened::Bytes(lines, compression) => open_bytes(&name, (lines, compression), &options)?,
@@ -264,7 +265,7 @@ impl Trace {
     fn judge_clock(&mut self) -> Result<(), TraceError> {
         self.gate.timeless = self.source.remarks().timeless;
         self.gate.judge_clock(&self.name).map_err(|mut error| {
-            if self.format.unit_varies && self.options.format.is_none() {
+            if self.format.name == formats::ssdsim::FORMAT.name && self.options.format.is_none() {
                 error.remedy += "; lines of DiskSim without decimals, in milliseconds, look like these of \
                                  SSDsim: `format` disksim";
             }

@@ -3,6 +3,7 @@
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::format::{self, BinaryFormat, LineFormat, Remarks, Taken};
 use super::gate::Gate;
+use super::head::HeadRule;
 use super::input::Lines;
 use super::record::Record;
 
@@ -46,19 +47,12 @@ pub(crate) struct LineSource<F> {
     skip_malformed: bool,
     number: u64,
     skipped: Skipped,
-    header: bool,
+    head: HeadRule,
 }
 
 impl<F: LineFormat> LineSource<F> {
-    pub fn new(lines: Lines, format: F, skip_malformed: bool) -> LineSource<F> {
-        LineSource {
-            lines,
-            format,
-            skip_malformed,
-            number: 0,
-            skipped: Skipped::default(),
-            header: false,
-        }
+    pub fn new(lines: Lines, format: F, head: HeadRule, skip_malformed: bool) -> LineSource<F> {
+        LineSource { lines, format, skip_malformed, number: 0, skipped: Skipped::default(), head }
     }
 }
 
@@ -86,13 +80,11 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 },
                 Ok(None) => continue,
                 Err(_) if format::is_void(line) => continue,
-                Err(_) if F::HEADER && self.number == 1 && format::is_header(line) => {
-                    self.header = true;
-                    continue;
-                }
                 Err(bad) => bad,
             };
-            let skips = self.skip_malformed && bad.kind != ErrorKind::Unordered;
+            let Some(bad) = self.head.weigh(self.number, bad) else { continue };
+            let is_whole = matches!(bad.kind, ErrorKind::Unordered | ErrorKind::Unsupported);
+            let skips = self.skip_malformed && !is_whole;
             if skips && self.skipped.first.is_some() {
                 self.skipped.lines += 1;
                 continue;
@@ -109,8 +101,10 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
 
     fn remarks(&self) -> Remarks {
         let mut remarks = self.format.remarks();
-        if self.header {
-            remarks.assumed.push("line 1 names the columns".to_owned());
+        if let HeadRule::Passed { number, said } = &self.head
+            && *number <= self.number
+        {
+            remarks.assumed.push(said.clone());
         }
         remarks
     }

@@ -1,9 +1,15 @@
 //! What to say of a file that fits no format: its first lines as they were split, and the `columns` that would probably read them.
 
+use std::ops::RangeInclusive;
+
 use super::columns::RequestPart;
-use super::table::{
-    Splitter, decimal_time, first_lines, guess_separator, separator_in_words, whole_number,
-};
+use super::head;
+use super::moments::moment_ns;
+use super::names_of_columns::{HINTS, has, unit_of, words};
+use super::numbers::{decimal_time, whole_number};
+use super::op_words::OpWords;
+use super::table::{Splitter, first_lines, guess_separator, separator_in_words};
+use super::units::TimeUnit;
 
 /// How many lines an error shows.
 const SHOWN: usize = 3;
@@ -43,35 +49,23 @@ pub(crate) fn half(sample: &[u8]) -> Option<(&'static str, &'static str)> {
     found.map(|(_, lacks, remedy)| (lacks, remedy))
 }
 
-/// Words in the names of columns, the most telling first.
-const HINTS: [(RequestPart, &[&str]); 5] = [
-    (RequestPart::Time, &["init time", "timestamp", "time", "ts", "clock", "date"]),
-    (
-        RequestPart::Op,
-        &[
-            "io type",
-            "opcode",
-            "operation",
-            "op",
-            "rw",
-            "type",
-            "cmd",
-            "command",
-            "request",
-            "iotype",
-        ],
-    ),
-    (RequestPart::Offset, &["offset", "lba", "lbn", "address", "addr", "sector", "block", "start"]),
-    (RequestPart::Size, &["size", "length", "len", "bytes", "sectors", "count", "blocks", "nr"]),
-    (RequestPart::Stream, &["disk", "volume", "device", "dev", "stream", "lun", "host"]),
-];
-
 /// A table's first lines, and a guess of its columns.
 pub(crate) struct Guess {
     /// How the lines were split, and the first of them, behind a semicolon; empty if it is no table.
     pub shown: String,
     /// What `columns` would probably read it; none if nothing is likely.
     pub columns: Option<String>,
+    /// What the guess can't know.
+    notes: Vec<String>,
+}
+
+impl Guess {
+    /// The guess as a remedy.
+    pub fn in_words(&self) -> Option<String> {
+        let columns = self.columns.as_ref()?;
+        let notes: String = self.notes.iter().map(|note| format!(" ({note})")).collect();
+        Some(format!("these may be its columns: `columns` {columns}{notes}"))
+    }
 }
 
 /// What `columns` would probably read a table that begins so.
@@ -83,7 +77,7 @@ pub fn suggested_columns(sample: &[u8]) -> Option<String> {
 /// Looks at the beginning of a text.
 pub(crate) fn guess(sample: &[u8]) -> Guess {
     let Some(separator) = guess_separator(sample) else {
-        return Guess { shown: String::new(), columns: None };
+        return Guess { shown: String::new(), columns: None, notes: Vec::new() };
     };
     let mut splitter = Splitter::new(separator);
     let rows: Vec<Vec<String>> = first_lines(sample)
@@ -104,16 +98,19 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
     });
     let lines: Vec<String> = shown.collect();
     let separator = separator_in_words(separator);
+    let is_head = head::of(sample).is_some();
+    let mut notes = Vec::new();
+    let columns = columns(&rows, is_head, &mut notes);
     Guess {
         shown: format!("; split at {separator}, it begins {}", lines.join(" // ")),
-        columns: columns(&rows),
+        columns,
+        notes,
     }
 }
 
 /// The columns that are likely by their names, and else by what they hold.
-fn columns(rows: &[Vec<String>]) -> Option<String> {
+fn columns(rows: &[Vec<String>], is_head: bool, notes: &mut Vec<String>) -> Option<String> {
     let first = rows.first()?;
-    let is_head = !first.iter().any(|field| decimal_time(field.as_bytes(), 1).is_some());
     let data = if is_head { &rows[1..] } else { rows };
     if data.is_empty() || first.len() < SHOWN {
         return None;
@@ -126,9 +123,6 @@ fn columns(rows: &[Vec<String>]) -> Option<String> {
     if needed.into_iter().filter(|part| has(*part)).count() < 2 || !has(RequestPart::Offset) {
         return None;
     }
-    let missing = needed.into_iter().filter(|part| !has(*part));
-    let instead = missing
-        .map(|part| if part == RequestPart::Op { "op=write" } else { "size=4KiB" }.to_owned());
     let mut parts: Vec<String> = found
         .iter()
         .map(|(part, index)| {
@@ -137,45 +131,105 @@ fn columns(rows: &[Vec<String>]) -> Option<String> {
             // A name that is long or hard to type is called by its number.
             let plain = is_head && name.len() <= NAME && !name.contains(is_odd);
             let column = if plain { name.clone() } else { (index + 1).to_string() };
-            format!("{}={column}{}", part.name(), unit(*part, &column, data, *index))
+            let called = if is_head { name.as_str() } else { "" };
+            format!("{}={column}{}", part.name(), unit(*part, called, data, *index, notes))
         })
         .collect();
-    parts.extend(instead);
+    for part in needed.into_iter().filter(|part| !has(*part)) {
+        if part == RequestPart::Op {
+            parts.push("op=write".to_owned());
+            notes.push("nothing tells reads from writes: this makes all of them writes".to_owned());
+        } else {
+            parts.push("size=4KiB".to_owned());
+        }
+    }
+    if let Some((_, index)) = found.iter().find(|(part, _)| *part == RequestPart::Op) {
+        notes.extend(unexplained(is_head.then(|| first[*index].as_str()), data, *index));
+    }
     Some(parts.join(","))
 }
 
+/// The words of operations that need an explanation.
+fn unexplained(name: Option<&str>, data: &[Vec<String>], index: usize) -> Option<String> {
+    let known = OpWords::default();
+    let mut odd: Vec<&str> =
+        data.iter().filter_map(|row| row.get(index).map(String::as_str)).collect();
+    odd.sort_unstable();
+    odd.dedup();
+    odd.retain(|word| known.meaning(word.as_bytes()).is_none());
+    let (first, rest) = odd.split_first()?;
+    let words = name.map(words).unwrap_or_default();
+    let is = |hint: &str| words.iter().any(|word| word == hint);
+    let (codes, certain) = match (&odd[..], is("write"), is("read")) {
+        (["0"] | ["1"] | ["0", "1"], true, false) => ("0=read,1=write".to_owned(), true),
+        (["0"] | ["1"] | ["0", "1"], false, true) => ("0=write,1=read".to_owned(), true),
+        _ => {
+            let second = rest.first().map_or(String::new(), |word| format!(",{word}=write"));
+            (format!("{first}=read{second}"), false)
+        }
+    };
+    Some(match certain {
+        true => format!("with `op` {codes}"),
+        false => format!("with `op` {codes}, or whatever {} mean", odd.join(", ")),
+    })
+}
+
 /// A unit that a column's name tells, or that its numbers make likely.
-fn unit(part: RequestPart, name: &str, data: &[Vec<String>], index: usize) -> &'static str {
-    let name = name.to_lowercase();
-    let values = || data.iter().filter_map(|row| whole_number(row.get(index)?.as_bytes()));
+fn unit(
+    part: RequestPart,
+    name: &str,
+    data: &[Vec<String>],
+    index: usize,
+    notes: &mut Vec<String>,
+) -> String {
+    let fields = || data.iter().filter_map(|row| Some(row.get(index)?.as_bytes()));
     match part {
-        RequestPart::Time if name.contains("ns") || name.contains("nano") => ":ns",
-        RequestPart::Time
-            if name.contains("us") || name.contains("µs") || name.contains("micro") =>
-        {
-            ":us"
+        RequestPart::Time if fields().all(|field| moment_ns(field).is_some()) => ":iso".to_owned(),
+        RequestPart::Time => {
+            let by_name = unit_of(part, name);
+            let largest = fields().filter_map(|field| decimal_time(field, 1)).max().unwrap_or(0);
+            let by_date = SINCE_1970.iter().find(|(_, dates)| dates.contains(&largest));
+            let by_date = by_date.map(|(unit, _)| unit.ns());
+            if by_name.or(by_date).is_none() {
+                notes.push(
+                    "times count seconds unless a unit stands behind a colon, as in :us".to_owned(),
+                );
+            }
+            let unit = by_name.or(by_date).filter(|ns| *ns != TimeUnit::S.ns());
+            let known = TimeUnit::ALL.iter().find(|(_, known)| Some(known.ns()) == unit);
+            known.map_or(String::new(), |(name, _)| format!(":{name}"))
         }
-        RequestPart::Time if name.contains("ms") || name.contains("milli") => ":ms",
-        RequestPart::Offset | RequestPart::Size
-            if name.contains("sector") || name.contains("lba") || name.contains("block") =>
-        {
-            ":512"
+        RequestPart::Offset | RequestPart::Size => {
+            let is_odd = |field: &[u8]| whole_number(field).is_some_and(|value| value % 512 != 0);
+            match unit_of(part, name) {
+                // Bytes are multiples of sectors.
+                None if fields().any(is_odd) => ":512".to_owned(),
+                None | Some(1) => String::new(),
+                Some(unit) => format!(":{unit}"),
+            }
         }
-        // Bytes are multiples of sectors.
-        RequestPart::Offset | RequestPart::Size if values().any(|value| value % 512 != 0) => ":512",
-        _ => "",
+        RequestPart::Op | RequestPart::Stream => String::new(),
     }
 }
+
+/// What clocks show between 2000 and 2060. Windows counts from 1601.
+const SINCE_1970: [(TimeUnit, RangeInclusive<u64>); 5] = [
+    (TimeUnit::S, 946_000_000..=2_840_000_000),
+    (TimeUnit::Ms, 946_000_000_000..=2_840_000_000_000),
+    (TimeUnit::Us, 946_000_000_000_000..=2_840_000_000_000_000),
+    (TimeUnit::Ns, 946_000_000_000_000_000..=2_840_000_000_000_000_000),
+    (TimeUnit::Filetime, 125_000_000_000_000_000..=145_000_000_000_000_000),
+];
 
 type Found = Vec<(RequestPart, usize)>;
 
 fn by_names(head: &[String], data: &[Vec<String>]) -> Found {
     let mut found = Found::new();
+    let words: Vec<Vec<String>> = head.iter().map(|name| words(name)).collect();
     for (part, hints) in HINTS {
         let fits = |index: &usize, hint: &str| {
-            let name = head[*index].to_lowercase();
             let free = !found.iter().any(|(_, taken)| taken == index);
-            free && name.contains(hint) && holds(part, data, *index)
+            free && has(&words[*index], hint) && holds(part, data, *index)
         };
         let of = |hint: &&str| (0..head.len()).find(|index| fits(index, hint));
         if let Some(index) = hints.iter().find_map(of) {
@@ -185,17 +239,31 @@ fn by_names(head: &[String], data: &[Vec<String>]) -> Found {
     found
 }
 
+/// The longest word of an operation.
+const LONGEST_WORD: usize = 12;
+/// The most different words in a column of operations.
+const MOST_WORDS: usize = 8;
+
 /// Whether a column's fields can be this part.
 fn holds(part: RequestPart, data: &[Vec<String>], index: usize) -> bool {
-    data.iter().all(|row| {
+    let fits = |row: &Vec<String>| {
         let Some(field) = row.get(index) else { return false };
         match part {
-            RequestPart::Time => decimal_time(field.as_bytes(), 1).is_some(),
+            RequestPart::Time => {
+                decimal_time(field.as_bytes(), 1).or_else(|| moment_ns(field.as_bytes())).is_some()
+            }
             RequestPart::Offset | RequestPart::Size => whole_number(field.as_bytes()).is_some(),
-            RequestPart::Op => field.len() <= 8 && !field.is_empty(),
+            RequestPart::Op => field.len() <= LONGEST_WORD && !field.is_empty(),
             RequestPart::Stream => true,
         }
-    })
+    };
+    let few = part != RequestPart::Op || {
+        let mut words: Vec<&String> = data.iter().filter_map(|row| row.get(index)).collect();
+        words.sort_unstable();
+        words.dedup();
+        words.len() <= MOST_WORDS
+    };
+    few && data.iter().all(fits)
 }
 
 /// Adds what is missing: words are operations, a column that never falls is the time, the largest numbers are addresses, and
@@ -207,16 +275,19 @@ fn by_content(data: &[Vec<String>], found: &mut Found) {
     };
     let free = |index: &usize, found: &Found| !found.iter().any(|(_, taken)| taken == index);
     let lacks = |part: RequestPart, found: &Found| !found.iter().any(|(known, _)| *known == part);
-    let is_word = |field: &str| {
-        matches!(field.to_lowercase().as_str(), "r" | "w" | "read" | "write" | "rs" | "ws" | "rw")
-    };
+    let known = OpWords::default();
+    let is_word = |field: &str| known.meaning(field.as_bytes()).is_some();
     if lacks(RequestPart::Op, found) {
-        let word = (0..width).find(|&index| data.iter().all(|row| is_word(&row[index])));
+        let word = (0..width)
+            .find(|index| free(index, found) && data.iter().all(|row| is_word(&row[*index])));
         found.extend(word.map(|index| (RequestPart::Op, index)));
     }
     if lacks(RequestPart::Time, found) {
+        let time = |field: &str| {
+            decimal_time(field.as_bytes(), 1_000_000_000).or_else(|| moment_ns(field.as_bytes()))
+        };
         let rises = |index: &usize| {
-            let times = data.iter().map(|row| decimal_time(row[*index].as_bytes(), 1_000_000_000));
+            let times = data.iter().map(|row| time(&row[*index]));
             let Some(times) = times.collect::<Option<Vec<_>>>() else { return false };
             times.len() > 1 && times.is_sorted() && times.first() != times.last()
         };

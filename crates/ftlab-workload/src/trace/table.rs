@@ -1,4 +1,4 @@
-//! Tables of text: the separator of their columns, their head, and the numbers that programs of all countries write.
+//! Tables of text: the separator of their columns, and their fields.
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
@@ -104,53 +104,6 @@ pub(crate) fn separator_in_words(separator: u8) -> &'static str {
     }
 }
 
-/// A whole number: decimal, hexadecimal with 0x, in groups of three, or with decimals that are zero.
-pub(crate) fn whole_number(field: &[u8]) -> Option<u64> {
-    let text = std::str::from_utf8(field).ok()?;
-    if let Ok(number) = text.parse() {
-        return Some(number).filter(|_| !text.starts_with('+'));
-    }
-    if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        return u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
-    }
-    let is_group = |mark: char| matches!(mark, ',' | '.' | ' ' | '\'' | '\u{a0}' | '\u{202f}');
-    let mut groups = text.split(is_group);
-    let first = groups.next()?;
-    let rest: Vec<&str> = groups.collect();
-    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
-    if !digits(first) || !rest.iter().all(|part| digits(part)) {
-        return None;
-    }
-    if first.len() <= 3 && rest.iter().all(|part| part.len() == 3) {
-        return format!("{first}{}", rest.concat()).parse().ok();
-    }
-    match rest[..] {
-        [zeros] if zeros.bytes().all(|byte| byte == b'0') => first.parse().ok(),
-        _ => None,
-    }
-}
-
-/// A time with decimals behind a point or a comma, in nanoseconds of a unit of so many. Parts of a nanosecond are cut off.
-pub(crate) fn decimal_time(field: &[u8], unit_ns: u64) -> Option<u64> {
-    let text = std::str::from_utf8(field).ok()?;
-    let marks = |mark: char| matches!(mark, ',' | '.');
-    let (whole, fraction) = match text.rfind(marks) {
-        // The last mark is that of the decimals, unless it is there twice.
-        Some(at) if text[..at].find(&text[at..=at]).is_none() => (&text[..at], &text[at + 1..]),
-        _ => (text, ""),
-    };
-    if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
-        return None;
-    }
-    let mut ns = whole_number(whole.as_bytes())?.checked_mul(unit_ns)?;
-    let mut step = unit_ns;
-    for digit in fraction.bytes() {
-        step /= 10;
-        ns = ns.checked_add(u64::from(digit - b'0') * step)?;
-    }
-    Some(ns)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,28 +133,5 @@ mod tests {
         assert_eq!(guess("t\tname of it\top\n1\ta b\tR\n2\tc\tW\n"), Some(b'\t'));
         assert_eq!(guess("nothing\n"), None);
         assert_eq!(guess("all of this\nis prose\n"), None);
-    }
-
-    #[test]
-    fn numbers_of_all_countries() {
-        let whole = |text: &str| whole_number(text.as_bytes());
-        assert_eq!(whole("4096"), Some(4096));
-        assert_eq!(whole("0x1d8b0a000"), Some(0x0001_d8b0_a000));
-        assert_eq!(whole("4,096"), Some(4096));
-        assert_eq!(whole("1.234.567"), Some(1_234_567));
-        assert_eq!(whole("1\u{202f}234"), Some(1234));
-        assert_eq!(whole("4096.0"), Some(4096));
-        for wrong in ["", "-1", "+1", "0x", "1.5", "12,34", "a", "4 KiB", "99999999999999999999"] {
-            assert_eq!(whole(wrong), None, "{wrong}");
-        }
-        let time = |text: &str| decimal_time(text.as_bytes(), 1_000_000_000);
-        assert_eq!(time("1.5"), Some(1_500_000_000));
-        assert_eq!(time("1,000000001"), Some(1_000_000_001));
-        assert_eq!(time("1.234,5"), Some(1_234_500_000_000));
-        assert_eq!(time("1,234.5"), Some(1_234_500_000_000));
-        assert_eq!(time("1,234,567"), Some(1_234_567_000_000_000));
-        for wrong in ["", ".5", "-1", "1e3", "1.2.3,4,5", "x", "99999999999999999999"] {
-            assert_eq!(time(wrong), None, "{wrong}");
-        }
     }
 }

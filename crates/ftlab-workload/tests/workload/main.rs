@@ -23,6 +23,7 @@ mod trace_errors;
 mod trace_formats;
 mod trace_limits;
 mod trace_more_formats;
+mod trace_own_tables;
 mod trace_parts;
 mod trace_real;
 mod trace_writer;

@@ -419,7 +419,7 @@ fn what_is_wrong_with_a_table_is_said() {
     remedy: name a column of the table in `columns`, or number it from 1
     ");
     insta::assert_snapshot!(failure(b"1,7,16,4096\n", by("op=2,offset=3,size=4")), @r"
-    test, line 1: expected an operation: a word that begins with R, W, T or F, found `7`
+    test, line 1: expected an operation: a word such as R, write, trim or flush, found `7`
       1 | 1,7,16,4096
         |   ^
     remedy: say what the words mean, as in `op` 0=read,1=write; operations are read, write, trim and flush
@@ -437,7 +437,7 @@ fn what_is_wrong_with_a_table_is_said() {
     insta::assert_snapshot!(said.join("\n"), @r"
     a request has no `tim`; did you mean time? its parts are time, op, offset, size, stream
     `time` is not part=column; parts are time, op, offset, size, stream, as in time=ts:us,op=3,offset=lba:512,size=4KiB
-    times have no unit `parsec`; known are ns, filetime, us, ms, s
+    times have no unit `parsec`; known are ns, filetime, us, ms, s, iso
     a request needs size; name its column, or say how large all of them are: size=4KiB
     op is given twice; give it once
     op has no unit; leave out `:us`
@@ -483,5 +483,5 @@ fn a_file_that_fits_nothing_is_shown_with_the_columns_that_may_read_it() {
     // Nothing but numbers: by what they hold.
     let bare = "0.001;77;8192;4096\n0.002;77;1048576;8192\n0.004;77;512;4096\n";
     let error = failure(bare.as_bytes(), Options::default());
-    assert!(error.remedy.contains("`columns` time=1,offset=3,size=4,op=write;"), "{error}");
+    assert!(error.remedy.contains("`columns` time=1,offset=3,size=4,op=write ("), "{error}");
 }

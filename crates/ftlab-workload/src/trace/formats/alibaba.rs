@@ -36,7 +36,8 @@ struct Alibaba {
 impl LineFormat for Alibaba {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 4, address: 2, size: 3 };
-    const HEADER: bool = true;
+    const HEADS: &'static [&'static [&'static str]] =
+        &[&["device_id", "opcode", "offset", "length", "timestamp"]];
 
     fn new(units: Units, _: &Options, _: &[u8]) -> Alibaba {
         Alibaba { units, widened: 0 }

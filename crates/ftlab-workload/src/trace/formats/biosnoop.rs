@@ -58,6 +58,9 @@ fn columns(line: &[u8]) -> Vec<Range<usize>> {
     all
 }
 
+/// How the names of its columns begin.
+const HEAD: &[u8] = b"TIME(s)";
+
 /// The index of the operation: letters with the right number of numbers behind them.
 fn operation(line: &[u8], columns: &[Range<usize>]) -> Option<usize> {
     let is_number = |column: &Range<usize>| {
@@ -76,13 +79,15 @@ fn operation(line: &[u8], columns: &[Range<usize>]) -> Option<usize> {
 impl LineFormat for Biosnoop {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 0, address: 5, size: 6 };
-    const HEADER: bool = true;
 
     fn new(units: Units, _: &Options, _: &[u8]) -> Biosnoop {
         Biosnoop { units, disks: Names::default(), widened: 0 }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        if line.starts_with(HEAD) {
+            return Ok(None);
+        }
         let columns = columns(line);
         let Some(place) = operation(line, &columns) else {
             let expected =

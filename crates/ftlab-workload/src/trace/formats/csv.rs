@@ -7,17 +7,18 @@ use ftlab::host::Op;
 use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SimTime};
 
-use crate::trace::columns::{ColumnPlan, Given, OpWords, RequestPart, amount};
+use crate::trace::columns::{ColumnPlan, ColumnUnit, Given, RequestPart, amount};
 use crate::trace::error::{Bad, ErrorKind};
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
+use crate::trace::moments::{self, moment_ns};
+use crate::trace::numbers::{Marks, NumberKind, whole_number};
+use crate::trace::op_words::OpWords;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::suggest;
-use crate::trace::table::{
-    Splitter, decimal_time, first_lines, guess_separator, separator_in_words, whole_number,
-};
+use crate::trace::table::{Splitter, first_lines, guess_separator, separator_in_words};
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 use super::names::Names;
@@ -25,7 +26,7 @@ use super::names::Names;
 pub(crate) static FORMAT: Format = Format {
     name: "csv",
     doc: "a table of one's own, by the columns that `columns` says: time=ts:us,op=3,offset=lba:512,size=len:byte; words of \
-          operations by their first letter, or by `op`: 0=read,1=write",
+          operations as usual (R, write, T, flush, WS), or by `op`: 0=read,1=write",
     columns: "any",
     units: UNITS,
     tick: Nanos(1),
@@ -38,14 +39,14 @@ pub(crate) static FORMAT: Format = Format {
 const UNITS: Units = Units { time: TimeUnit::S, address: SpaceUnit::Byte, size: SpaceUnit::Byte };
 
 /// Where a part of a request comes from.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 enum FieldOrigin<T> {
-    Column { index: usize, unit: u64 },
+    Column { index: usize, unit: ColumnUnit },
     Constant(T),
 }
 
 /// The parts of a request in a table whose head is known.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct TableLayout {
     time: Option<FieldOrigin<u64>>,
     op: FieldOrigin<Op>,
@@ -54,13 +55,32 @@ struct TableLayout {
     stream: Option<FieldOrigin<u32>>,
 }
 
+/// What commas, points and blanks mean in the numbers of each column.
+#[derive(Clone, Debug, Default)]
+struct TableMarks {
+    time: Marks,
+    offset: Marks,
+    size: Marks,
+}
+
+/// The words of operations that occurred, and what they were taken for.
+#[derive(Clone, Debug, Default)]
+struct SeenWords {
+    words: Vec<(Vec<u8>, Op)>,
+}
+
+/// How many words of operations are kept; a table has few.
+const KEPT_WORDS: usize = 16;
+
 /// A reader of a table.
 pub(crate) struct Csv {
     splitter: Splitter,
     layout: Result<TableLayout, Bad>,
+    marks: TableMarks,
     /// The line with the names of the columns, until it has come.
     head: Option<Vec<u8>>,
     words: OpWords,
+    seen: SeenWords,
     names: Names,
     widened: u64,
     has_time: bool,
@@ -78,16 +98,54 @@ impl Csv {
         let layout = layout(plan, &names);
         // A head has names where the other lines have numbers.
         let is_head = layout.as_ref().map_or(true, |layout| !reads(&splitter, &layout.offset));
-        Csv {
-            layout: layout.map_err(|problem| no_column(&problem, first.len())),
-            head: is_head.then(|| first.to_vec()),
+        let head = is_head.then(|| first.to_vec());
+        let layout = layout.map_err(|problem| no_column(&problem, first.len()));
+        let mut csv = Csv {
+            layout,
+            marks: TableMarks::default(),
+            head,
             splitter,
             words: options.op_words.clone(),
+            seen: SeenWords::default(),
             names: Names::default(),
             widened: 0,
             has_time: plan.of(RequestPart::Time).is_some(),
             said: plan.given.iter().map(Given::in_words).collect(),
+        };
+        if let Ok(layout) = csv.layout {
+            match csv.learned(&layout, sample) {
+                Ok(marks) => csv.marks = marks,
+                Err(why) => csv.layout = Err(why),
+            }
         }
+        csv
+    }
+
+    /// What the marks in the columns of numbers mean, by the beginning of the file.
+    fn learned(&mut self, layout: &TableLayout, sample: &[u8]) -> Result<TableMarks, Bad> {
+        let mut learn = |kind, from: Option<FieldOrigin<u64>>| {
+            let Some(FieldOrigin::Column { index, unit: ColumnUnit::Of(_) }) = from else {
+                return Ok(Marks::default());
+            };
+            let mut fields = Vec::new();
+            for line in sample.split(|&byte| byte == b'\n').filter(|line| !format::is_void(line)) {
+                if self.head.as_deref() == Some(line) {
+                    continue;
+                }
+                self.splitter.split(line.strip_suffix(b"\r").unwrap_or(line));
+                let field = self.splitter.field(index).unwrap_or_default();
+                // Digits alone tell nothing.
+                if !field.iter().all(u8::is_ascii_digit) {
+                    fields.extend(std::str::from_utf8(field).map(str::to_owned));
+                }
+            }
+            Marks::learn(kind, fields.iter().map(String::as_str)).map_err(two_meanings)
+        };
+        Ok(TableMarks {
+            time: learn(NumberKind::Time, layout.time)?,
+            offset: learn(NumberKind::Whole, Some(layout.offset))?,
+            size: learn(NumberKind::Whole, Some(layout.size))?,
+        })
     }
 
     /// The place of a part of a line, if no field before it is quoted.
@@ -118,33 +176,101 @@ impl Csv {
     }
 
     /// A whole number of a column, in its unit.
-    fn number(&self, line: &[u8], from: &FieldOrigin<u64>, what: &str) -> Result<u64, Bad> {
-        match *from {
-            FieldOrigin::Constant(value) => Ok(value),
-            FieldOrigin::Column { index, unit } => {
-                let number = self.splitter.field(index).and_then(whole_number);
-                let scaled = number.and_then(|number| number.checked_mul(unit));
-                scaled.ok_or_else(|| self.bad(line, index, what, "a whole number"))
+    fn number(
+        &mut self,
+        line: &[u8],
+        from: FieldOrigin<u64>,
+        part: RequestPart,
+    ) -> Result<u64, Bad> {
+        let (index, unit) = match from {
+            FieldOrigin::Constant(value) => return Ok(value),
+            FieldOrigin::Column { index, unit: ColumnUnit::Of(unit) } => (index, unit),
+            FieldOrigin::Column { index, unit: ColumnUnit::Date } => (index, 1),
+        };
+        let (marks, what) = match part {
+            RequestPart::Offset => (&mut self.marks.offset, "an address"),
+            _ => (&mut self.marks.size, "a size"),
+        };
+        let number = self.splitter.field(index).and_then(|field| marks.whole(field));
+        if let Some(number) = number.and_then(|number| number.checked_mul(unit)) {
+            return Ok(number);
+        }
+        let expected = format!("a whole number{}", in_brackets(marks));
+        Err(self.bad(line, index, what, &expected))
+    }
+
+    /// The time of a line, in nanoseconds.
+    fn time(&mut self, line: &[u8], from: Option<FieldOrigin<u64>>) -> Result<u64, Bad> {
+        let Some(FieldOrigin::Column { index, unit }) = from else { return Ok(0) };
+        let field = self.splitter.field(index).unwrap_or_default();
+        match unit {
+            ColumnUnit::Date => {
+                let time = moment_ns(field);
+                time.ok_or_else(|| self.bad(line, index, "a time", moments::EXPECTED))
             }
+            ColumnUnit::Of(unit) => self.marks.time.time(field, unit).ok_or_else(|| {
+                let marks = in_brackets(&self.marks.time);
+                let expected = format!("a number within 584 years{marks}");
+                let mut bad = self.bad(line, index, "a time", &expected);
+                if moment_ns(field).is_some() {
+                    bad.remedy =
+                        Some("these are dates: say time=COLUMN:iso in `columns`".to_owned());
+                }
+                bad
+            }),
         }
     }
 
-    fn op(&self, line: &[u8], from: &FieldOrigin<Op>) -> Result<Op, Bad> {
-        match *from {
+    fn op(&mut self, line: &[u8], from: FieldOrigin<Op>) -> Result<Op, Bad> {
+        match from {
             FieldOrigin::Constant(op) => Ok(op),
             FieldOrigin::Column { index, .. } => {
                 let word = self.splitter.field(index).unwrap_or_default();
-                self.words.meaning(word).ok_or_else(|| Bad {
+                self.seen.meaning(word, &self.words).ok_or_else(|| Bad {
                     remedy: Some(
                         "say what the words mean, as in `op` 0=read,1=write; operations are read, write, trim and \
                          flush"
                             .to_owned(),
                     ),
-                    ..self.bad(line, index, "an operation", "a word that begins with R, W, T or F")
+                    ..self.bad(line, index, "an operation", "a word such as R, write, trim or flush")
                 })
             }
         }
     }
+}
+
+/// How a column's numbers are read, for an error.
+#[cold]
+fn in_brackets(marks: &Marks) -> String {
+    marks.in_words("its column").map_or(String::new(), |marks| format!(" ({marks})"))
+}
+
+impl SeenWords {
+    /// What a word means. It is kept, to be said.
+    fn meaning(&mut self, word: &[u8], words: &OpWords) -> Option<Op> {
+        if let Some((_, op)) = self.words.iter().find(|(known, _)| known == word) {
+            return Some(*op);
+        }
+        let op = words.meaning(word)?;
+        if self.words.len() < KEPT_WORDS {
+            self.words.push((word.to_vec(), op));
+        }
+        Some(op)
+    }
+
+    fn in_words(&self) -> Option<String> {
+        let all = self.words.iter();
+        let all =
+            all.map(|(word, op)| format!("{} is {}", String::from_utf8_lossy(word), op.name()));
+        let all: Vec<String> = all.collect();
+        (!all.is_empty()).then(|| format!("of the operations, {}", all.join(", ")))
+    }
+}
+
+#[cold]
+fn two_meanings(problem: String) -> Bad {
+    let remedy = "write the numbers of a column in one way";
+    Bad { kind: ErrorKind::Unsupported, field: 0..0, problem, remedy: Some(remedy.to_owned()) }
 }
 
 /// Whether a line that was split has a number where this comes from.
@@ -175,7 +301,7 @@ fn layout(plan: &ColumnPlan, names: &[String]) -> Result<TableLayout, String> {
 
 /// The column of this name, or else of this number.
 fn column<T>(given: &Given, names: &[String]) -> Result<FieldOrigin<T>, String> {
-    let unit = given.unit;
+    let unit = given.unit();
     let named = names.iter().position(|name| *name == given.text);
     let same = |name: &String| name.eq_ignore_ascii_case(&given.text);
     if let Some(index) = named.or_else(|| names.iter().position(same)) {
@@ -239,18 +365,11 @@ impl LineFormat for Csv {
             return Ok(None);
         }
         self.splitter.split(line);
-        let layout = self.layout.as_ref().map_err(Clone::clone)?;
-        let ns = match layout.time {
-            None | Some(FieldOrigin::Constant(_)) => 0,
-            Some(FieldOrigin::Column { index, unit }) => {
-                let field = self.splitter.field(index).unwrap_or_default();
-                let time = decimal_time(field, unit);
-                time.ok_or_else(|| self.bad(line, index, "a time", "a number within 584 years"))?
-            }
-        };
-        let op = self.op(line, &layout.op)?;
-        let offset = self.number(line, &layout.offset, "an address")?;
-        let size = self.number(line, &layout.size, "a size")?;
+        let layout = *self.layout.as_ref().map_err(Clone::clone)?;
+        let ns = self.time(line, layout.time)?;
+        let op = self.op(line, layout.op)?;
+        let offset = self.number(line, layout.offset, RequestPart::Offset)?;
+        let size = self.number(line, layout.size, RequestPart::Size)?;
         let stream = match layout.stream {
             None | Some(FieldOrigin::Constant(_)) => 0,
             Some(FieldOrigin::Column { index, .. }) => {
@@ -279,6 +398,10 @@ impl LineFormat for Csv {
         if !self.has_time {
             remarks.assumed.push("requests have no times".to_owned());
         }
+        let TableMarks { time, offset, size } = &self.marks;
+        let marks = [(time, "the times"), (offset, "the addresses"), (size, "the sizes")];
+        remarks.assumed.extend(marks.iter().filter_map(|(marks, what)| marks.in_words(what)));
+        remarks.assumed.extend(self.seen.in_words());
         if !self.names.is_empty() {
             remarks.assumed.push(self.names.remark("values of its column"));
         }

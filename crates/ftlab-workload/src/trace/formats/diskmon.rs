@@ -7,9 +7,9 @@ use ftlab::units::{Nanos, SimTime};
 use crate::trace::error::Bad;
 use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
+use crate::trace::numbers::decimal_time;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::table::decimal_time;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 pub(crate) static FORMAT: Format = Format {

@@ -44,7 +44,8 @@ struct Msr {
 impl LineFormat for Msr {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 0, address: 4, size: 5 };
-    const HEADER: bool = true;
+    const HEADS: &'static [&'static [&'static str]] =
+        &[&["Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime"]];
 
     fn new(units: Units, _: &Options, sample: &[u8]) -> Msr {
         let has_blanks = first_lines(sample).next().is_some_and(|line| !line.contains(&b','));

@@ -42,6 +42,9 @@ pub(crate) fn open(
     name: &str,
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
+    if !options.columns.is_empty() {
+        return Err(by_columns(name));
+    }
     let columns = match table {
         TableBytes::File(file) => Columns::open(file, COLUMNS),
         TableBytes::Memory(content) => Columns::open(content, COLUMNS),
@@ -56,6 +59,16 @@ pub(crate) fn open(
         skip_malformed: options.skip_malformed,
         skipped: Skipped::default(),
     }))
+}
+
+#[cold]
+fn by_columns(name: &str) -> TraceError {
+    let problem = "`columns` reads tables of text, and this is Parquet";
+    let remedy = format!(
+        "leave `columns` out and name the columns {}; or read it in Python: requests(table, columns={{...}})",
+        FORMAT.columns
+    );
+    TraceError::new(ErrorKind::Unsupported, name, problem, remedy)
 }
 
 #[cold]

@@ -39,7 +39,8 @@ struct Systor {
 impl LineFormat for Systor {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 0, address: 4, size: 5 };
-    const HEADER: bool = true;
+    const HEADS: &'static [&'static [&'static str]] =
+        &[&["Timestamp", "Response", "IOType", "LUN", "Offset", "Size"]];
 
     fn new(units: Units, _: &Options, _: &[u8]) -> Systor {
         Systor { units, widened: 0, untyped: 0 }

@@ -35,7 +35,8 @@ struct Tencent {
 impl LineFormat for Tencent {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 0, address: 1, size: 2 };
-    const HEADER: bool = true;
+    const HEADS: &'static [&'static [&'static str]] =
+        &[&["Timestamp", "Offset", "Size", "IOType", "VolumeID"]];
 
     fn new(units: Units, _: &Options, _: &[u8]) -> Tencent {
         Tencent { units }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use ftlab::units::Nanos;
 
-use crate::trace::columns::{ColumnPlan, Given, RequestPart};
+use crate::trace::columns::{ColumnPlan, ColumnUnit, Given, RequestPart};
 use crate::trace::error::Bad;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
@@ -49,6 +49,7 @@ fn plan(sample: &[u8]) -> Option<ColumnPlan> {
     let given = NAMES.iter().filter_map(|(part, names)| {
         let found = names.iter().find(|name| head.iter().any(|column| column == *name))?;
         let unit = if *part == RequestPart::Time { TimeUnit::S.ns() } else { 1 };
+        let unit = Some(ColumnUnit::Of(unit));
         Some(Given { part: *part, text: (*found).to_owned(), unit })
     });
     let plan = ColumnPlan { given: given.collect() };

@@ -13,9 +13,10 @@ use crate::trace::error::Bad;
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
+use crate::trace::numbers::whole_number;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::table::{Splitter, first_lines, whole_number};
+use crate::trace::table::{Splitter, first_lines};
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 pub(crate) static FORMAT: Format = Format {

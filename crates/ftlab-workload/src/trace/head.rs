@@ -1,0 +1,172 @@
+//! The line with the names of columns at the beginning of a table: whether there is one, and whether a format may pass over it.
+//!
+//! Columns of numbers look alike. A table whose head names other columns than those of a format is not of this format, however
+//! well its numbers would fit.
+
+use super::columns::RequestPart;
+use super::error::{Bad, ErrorKind};
+use super::format::{Columns, Format, is_void};
+use super::names_of_columns::{part_of, unit_of};
+use super::numbers::decimal_time;
+use super::suggest;
+use super::table::{Splitter, first_lines, guess_separator};
+use super::units::Units;
+
+/// The least number of columns of which one holds for a request.
+const FEWEST: usize = 3;
+/// How many fields below a head are numbers at least: an address and a size.
+const FEWEST_NUMBERS: usize = 2;
+
+/// The first line of a table if it names columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Head {
+    /// Its number, from one.
+    pub number: u64,
+    /// What it names.
+    pub names: Vec<String>,
+    /// How long it is, in bytes.
+    length: usize,
+}
+
+/// What a format does with the first line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum HeadRule {
+    /// It is read like the others.
+    None,
+    /// It is passed over, which is said.
+    Passed { number: u64, said: String },
+    /// It names other columns.
+    Refused { number: u64, why: Bad },
+}
+
+/// The head of a text, if it has one: words, over as many fields of which some are numbers.
+pub(crate) fn of(sample: &[u8]) -> Option<Head> {
+    let mut lines = (1..).zip(sample.split(|&byte| byte == b'\n'));
+    let (number, line) = lines.find(|(_, line)| !is_void(line))?;
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    // Most files begin with a number.
+    if !line.iter().find(|byte| !matches!(byte, b' ' | b'"'))?.is_ascii_alphabetic() {
+        return None;
+    }
+    let mut splitter = Splitter::new(guess_separator(sample)?);
+    splitter.split(line);
+    let names = splitter.all();
+    let is_number = |field: &String| decimal_time(field.as_bytes(), 1).is_some();
+    if names.len() < FEWEST || names.iter().any(is_number) {
+        return None;
+    }
+    // A head without a table is one, too.
+    let is_head = first_lines(sample).nth(1).is_none_or(|below| {
+        let width = splitter.split(below);
+        let numbers = splitter.all().iter().filter(|field| is_number(field)).count();
+        width == names.len() && numbers >= FEWEST_NUMBERS
+    });
+    is_head.then_some(Head { number, names, length: line.len() })
+}
+
+impl HeadRule {
+    /// What is wrong with a malformed line: nothing, if it names columns that the format has.
+    #[cold]
+    pub fn weigh(&self, line: u64, bad: Bad) -> Option<Bad> {
+        match self {
+            HeadRule::Passed { number, .. } if *number == line => None,
+            HeadRule::Refused { number, why } if *number == line => Some(why.clone()),
+            _ => Some(bad),
+        }
+    }
+}
+
+/// A name without capitals, blanks and marks.
+fn plain(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).map(|mark| mark.to_ascii_lowercase()).collect()
+}
+
+impl Head {
+    /// Whether it is one of these.
+    pub fn is_of(&self, heads: &[&[&str]]) -> bool {
+        let same = |known: &&[&str]| {
+            known.len() == self.names.len()
+                && known.iter().zip(&self.names).all(|(known, name)| plain(known) == plain(name))
+        };
+        heads.iter().any(same)
+    }
+
+    /// What a format does with it that has these heads, and its parts in these columns.
+    pub fn rule(
+        &self,
+        format: &Format,
+        heads: &[&[&str]],
+        columns: Columns,
+        units: &Units,
+        sample: &[u8],
+    ) -> HeadRule {
+        let number = self.number;
+        if self.is_of(heads) {
+            return HeadRule::Passed { number, said: format!("line {number} names the columns") };
+        }
+        match self.contradiction(columns, units) {
+            None => {
+                let (own, names) = (format.columns, self.names.join(", "));
+                let said = format!(
+                    "line {number} names the columns ({names}), which are read as those of {}: {own}",
+                    format.name
+                );
+                HeadRule::Passed { number, said }
+            }
+            Some(problem) => {
+                let own = suggest::guess(sample)
+                    .in_words()
+                    .unwrap_or_else(|| "say with `columns` which column is what".to_owned());
+                let problem = format!("{problem}; {} has {}", format.name, format.columns);
+                let remedy = Some(format!("{own}; leave out `format` {}", format.name));
+                let (kind, field) = (ErrorKind::Unsupported, 0..self.length);
+                HeadRule::Refused { number, why: Bad { kind, field, problem, remedy } }
+            }
+        }
+    }
+
+    /// A column that it calls something else than a format has there.
+    fn contradiction(&self, columns: Columns, units: &Units) -> Option<String> {
+        let own = [
+            (columns.time, RequestPart::Time, units.time.ns(), "times"),
+            (columns.address, RequestPart::Offset, units.address.bytes(), "addresses"),
+            (columns.size, RequestPart::Size, units.size.bytes(), "sizes"),
+        ];
+        own.into_iter().find_map(|(index, part, unit, what)| {
+            let name = self.names.get(index)?;
+            if part_of(name).is_some_and(|named| named != part) {
+                return Some(format!("column {} is called `{name}`, and not {what}", index + 1));
+            }
+            let other = unit_of(part, name).filter(|named| *named != unit);
+            other.map(|_| format!("column {} is called `{name}`, which is another unit", index + 1))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(sample: &str) -> Option<Vec<String>> {
+        of(sample.as_bytes()).map(|head| head.names)
+    }
+
+    #[test]
+    fn a_head_is_words_over_numbers() {
+        let found = names("\n# by hand\nts,op,lba,len\n1,R,16,8\n").expect("a head");
+        assert_eq!(found, ["ts", "op", "lba", "len"]);
+        assert!(names("ts op lba len\n1 R 16 8\n2 W 8 8\n").is_some());
+        for none in [
+            // A line that lost its beginning, one that was cut, and prose.
+            "usr,0,Write,7014609920,24576\n1,usr,0,Write,7014609920,24576,41286\n",
+            "us\n1,usr,0,Write,7014609920,24576,41286\n",
+            "recorded on a host\n1,2,3,4\n2,3,4,5\n",
+            "R 16 8\nW 8 8\n",
+            "a,b,c\nd,e,f\n",
+            "1,2,3\n",
+            "one line of prose\n1\n",
+        ] {
+            assert_eq!(names(none), None, "{none}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Dates with times of day in a user's own table, as programs log them: `2024-05-01 12:30:00.125`, with a T or a blank, and with a
+//! zone or without one, which is UTC.
+
+use chrono::{DateTime, NaiveDateTime};
+
+/// Dates that are read. Others, such as 01/02/2024, may mean two days.
+const PATTERNS: [&str; 4] =
+    ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%Y%m%dT%H%M%S%.f"];
+
+/// What a date must look like, in words.
+pub(crate) const EXPECTED: &str = "a date such as 2024-05-01T12:30:00.125Z, from 1970 to 2554";
+
+/// The nanoseconds since 1970.
+pub(crate) fn moment_ns(field: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(field).ok()?.trim();
+    let local = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
+    let in_utc = |pattern| NaiveDateTime::parse_from_str(local, pattern).ok();
+    let moment = PATTERNS.into_iter().find_map(in_utc).or_else(|| {
+        let zoned = |pattern: &str| DateTime::parse_from_str(text, &format!("{pattern}%#z")).ok();
+        PATTERNS.into_iter().find_map(zoned).map(|moment| moment.naive_utc())
+    })?;
+    let (seconds, ns) = (moment.and_utc().timestamp(), moment.and_utc().timestamp_subsec_nanos());
+    u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::from(ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::moment_ns;
+
+    #[test]
+    fn dates_as_programs_write_them() {
+        let at = |text: &str| moment_ns(text.as_bytes());
+        const NOON: u64 = 1_714_566_600_000_000_000;
+        for same in [
+            "2024-05-01T12:30:00Z",
+            "2024-05-01 12:30:00",
+            "2024-05-01T12:30:00.000",
+            "2024-05-01 14:30:00+02:00",
+            "2024-05-01T07:30:00-0500",
+            "2024/05/01 12:30:00",
+            "20240501T123000Z",
+        ] {
+            assert_eq!(at(same), Some(NOON), "{same}");
+        }
+        assert_eq!(at("2024-05-01 12:30:00.123456789"), Some(NOON + 123_456_789));
+        for wrong in
+            ["", "now", "12:30:00", "2024-05-01", "01/05/2024 12:30:00", "1969-12-31T23:59:59Z"]
+        {
+            assert_eq!(at(wrong), None, "{wrong}");
+        }
+    }
+}

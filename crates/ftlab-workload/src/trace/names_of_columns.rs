@@ -1,0 +1,201 @@
+//! What the names of columns tell: the part of a request that a column holds, and the unit of its numbers.
+
+use super::columns::RequestPart;
+use super::units::{SpaceUnit, TimeUnit};
+
+/// Names of each part, the most telling first: single words, or several with blanks between them.
+pub(super) const HINTS: [(RequestPart, &[&str]); 5] = [
+    (
+        RequestPart::Time,
+        &[
+            "init time",
+            "start time",
+            "arrival time",
+            "issue time",
+            "arrival",
+            "timestamp",
+            "datetime",
+            "time",
+            "ts",
+            "t",
+            "clock",
+            "date",
+            "when",
+            "at",
+        ],
+    ),
+    (
+        RequestPart::Op,
+        &[
+            "io type",
+            "iotype",
+            "op type",
+            "optype",
+            "opcode",
+            "operation",
+            "op",
+            "is write",
+            "iswrite",
+            "is read",
+            "isread",
+            "rw",
+            "rwbs",
+            "kind",
+            "type",
+            "cmd",
+            "command",
+            "request",
+            "dir",
+            "direction",
+            "action",
+            "what",
+            "flag",
+            "write",
+        ],
+    ),
+    (
+        RequestPart::Offset,
+        &[
+            "offset",
+            "off",
+            "lba",
+            "slba",
+            "lbn",
+            "address",
+            "addr",
+            "sector",
+            "start sector",
+            "start block",
+            "start",
+            "block",
+            "position",
+            "pos",
+        ],
+    ),
+    (
+        RequestPart::Size,
+        &[
+            "size", "length", "len", "bytes", "sectors", "nsectors", "nlb", "count", "blocks",
+            "nblocks", "nr", "bs",
+        ],
+    ),
+    (
+        RequestPart::Stream,
+        &[
+            "disk",
+            "volume",
+            "vol",
+            "device",
+            "dev",
+            "stream",
+            "lun",
+            "disk number",
+            "device id",
+            "volume id",
+            "namespace",
+            "nsid",
+        ],
+    ),
+];
+
+/// Words for a unit, behind or before the name of what it counts.
+const TIME_UNITS: [(TimeUnit, &[&str]); 5] = [
+    (TimeUnit::Ns, &["ns", "nsec", "nsecs", "nanos", "nanoseconds"]),
+    (TimeUnit::Us, &["us", "usec", "usecs", "µs", "micros", "microseconds"]),
+    (TimeUnit::Ms, &["ms", "msec", "msecs", "millis", "milliseconds"]),
+    (TimeUnit::S, &["s", "sec", "secs", "seconds"]),
+    (TimeUnit::Filetime, &["filetime"]),
+];
+const SECTOR: [&str; 10] =
+    ["sector", "sectors", "nsectors", "lba", "slba", "lbn", "nlb", "block", "blocks", "nblocks"];
+const BYTE: [&str; 3] = ["byte", "bytes", "b"];
+
+/// The words of a name, without capitals: `IOType` is io type, `time_us` time us.
+pub(super) fn words(name: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let (mut apart, mut was_small) = (true, false);
+    for mark in name.chars() {
+        if !mark.is_alphanumeric() {
+            apart = true;
+            continue;
+        }
+        // A capital behind a small letter begins a word.
+        apart |= mark.is_uppercase() && was_small;
+        was_small = mark.is_lowercase();
+        let small = mark.to_lowercase();
+        match words.last_mut().filter(|_| !apart) {
+            Some(word) => word.extend(small),
+            None => words.push(small.collect()),
+        }
+        apart = false;
+    }
+    words
+}
+
+/// Whether a name is a hint, or has it among its words.
+pub(super) fn has(words: &[String], hint: &str) -> bool {
+    let hint: Vec<&str> = hint.split(' ').collect();
+    words.windows(hint.len()).any(|part| part == hint)
+}
+
+/// The part of a request that a column of this name holds.
+pub(super) fn part_of(name: &str) -> Option<RequestPart> {
+    let words = words(name);
+    // The longest hint tells most: `disk number` is no number of sectors.
+    let all =
+        HINTS.into_iter().flat_map(|(part, hints)| hints.iter().map(move |hint| (part, hint)));
+    let found = all.filter(|(_, hint)| has(&words, hint)).max_by_key(|(_, hint)| hint.len());
+    found.map(|(part, _)| part)
+}
+
+/// The unit that a column's name tells, in nanoseconds or bytes.
+pub(super) fn unit_of(part: RequestPart, name: &str) -> Option<u64> {
+    let words = words(name);
+    let is_among = |known: &[&str]| known.iter().any(|known| has(&words, known));
+    match part {
+        RequestPart::Time => {
+            let found = TIME_UNITS.into_iter().find(|(_, known)| is_among(known));
+            found.map(|(unit, _)| unit.ns())
+        }
+        RequestPart::Offset | RequestPart::Size if is_among(&BYTE) => Some(SpaceUnit::Byte.bytes()),
+        RequestPart::Offset | RequestPart::Size if is_among(&SECTOR) => {
+            Some(SpaceUnit::Sector.bytes())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_parts_and_units() {
+        for (name, part) in [
+            ("time_us", RequestPart::Time),
+            ("Timestamp", RequestPart::Time),
+            ("Init Time (s)", RequestPart::Time),
+            ("IOType", RequestPart::Op),
+            ("is_write", RequestPart::Op),
+            ("kind", RequestPart::Op),
+            ("Offset", RequestPart::Offset),
+            ("start_lba", RequestPart::Offset),
+            ("Size (B)", RequestPart::Size),
+            ("nsectors", RequestPart::Size),
+            ("DiskNumber", RequestPart::Stream),
+        ] {
+            assert_eq!(part_of(name), Some(part), "{name}");
+        }
+        for name in ["latency_us", "qd", "status", "hosts", "pid", "items"] {
+            assert_eq!(part_of(name), None, "{name}");
+        }
+        let time = |name| unit_of(RequestPart::Time, name);
+        assert_eq!(time("time_us"), Some(1_000));
+        assert_eq!(time("ts(ms)"), Some(1_000_000));
+        assert_eq!(time("timestamp"), None);
+        assert_eq!(time("status"), None);
+        assert_eq!(unit_of(RequestPart::Offset, "lba"), Some(512));
+        assert_eq!(unit_of(RequestPart::Size, "Size (B)"), Some(1));
+        assert_eq!(unit_of(RequestPart::Size, "length"), None);
+    }
+}

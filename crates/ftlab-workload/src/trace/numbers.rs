@@ -1,0 +1,320 @@
+//! The numbers that programs of all countries write: what a comma, a point or a blank within them means is found once for each column,
+//! and then holds for all of it.
+//!
+//! `998,000` may be 998 with decimals or a number in groups of three. Read by itself it could mean one thing in this line and the other in the
+//! next, so a column has one meaning, told by the fields that leave no doubt; a later field that contradicts it is an error.
+
+/// What the marks within a column's numbers mean.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Marks {
+    decimal: Option<char>,
+    group: Option<char>,
+    /// The first field of which either was taken for granted.
+    doubtful: Option<String>,
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NumberKind {
+    /// Whole numbers: a mark before three digits stands between groups, unless other fields say otherwise.
+    Whole,
+    /// Times: such a mark stands before decimals.
+    Time,
+}
+
+/// What a field says about a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Meaning {
+    Decimal,
+    Group,
+    Unclear,
+}
+
+/// The digits in a group.
+const GROUP: usize = 3;
+
+fn is_mark(mark: char) -> bool {
+    matches!(mark, ',' | '.' | ' ' | '\'' | '\u{a0}' | '\u{202f}')
+}
+
+/// Calls `tell` with each kind of mark within a number and what the field says of it. Nothing if the field is no such number.
+fn weigh(field: &str, mut tell: impl FnMut(char, Meaning)) {
+    let fits = |mark: char| mark.is_ascii_digit() || is_mark(mark);
+    let Some(last) = field.chars().rfind(|mark| is_mark(*mark)).filter(|_| field.chars().all(fits))
+    else {
+        return;
+    };
+    let count = field.matches(last).count();
+    if let Some(first) = field.chars().find(|mark| is_mark(*mark) && *mark != last) {
+        tell(first, Meaning::Group);
+        tell(last, if count == 1 { Meaning::Decimal } else { Meaning::Group });
+        return;
+    }
+    let (before, after) = field.split_once(last).unwrap_or((field, ""));
+    let is_group = before.len() <= GROUP && !before.starts_with('0') && after.len() == GROUP;
+    tell(
+        last,
+        match (count, last) {
+            (1, ',' | '.') if is_group => Meaning::Unclear,
+            (1, ',' | '.') => Meaning::Decimal,
+            _ => Meaning::Group,
+        },
+    );
+}
+
+impl Marks {
+    /// Finds what the marks in these fields mean. The error says which fields contradict each other.
+    pub fn learn<'a>(
+        kind: NumberKind,
+        fields: impl Iterator<Item = &'a str>,
+    ) -> Result<Marks, String> {
+        let mut marks = Marks::default();
+        let mut clear: Vec<(char, Meaning, &str)> = Vec::new();
+        let mut unclear: Option<(char, &str)> = None;
+        for field in fields {
+            weigh(field, |mark, meaning| match meaning {
+                Meaning::Unclear => {
+                    unclear.get_or_insert((mark, field));
+                }
+                meaning if clear.iter().any(|known| (known.0, known.1) == (mark, meaning)) => {}
+                meaning => clear.push((mark, meaning, field)),
+            });
+        }
+        for (mark, meaning, field) in clear {
+            marks.take(mark, meaning, field)?;
+        }
+        if let Some((mark, field)) = unclear {
+            marks.settle(kind, mark, field)?;
+        }
+        Ok(marks)
+    }
+
+    /// Takes a meaning that leaves no doubt.
+    fn take(&mut self, mark: char, meaning: Meaning, field: &str) -> Result<(), String> {
+        let (own, other) = match meaning {
+            Meaning::Decimal => (&mut self.decimal, self.group),
+            _ => (&mut self.group, self.decimal),
+        };
+        if other == Some(mark) || own.is_some_and(|known| known != mark) {
+            return Err(format!(
+                "`{field}` has {} as {}, which other numbers of its column have otherwise",
+                in_words(mark),
+                if meaning == Meaning::Decimal { "decimal mark" } else { "mark between groups" }
+            ));
+        }
+        *own = Some(mark);
+        Ok(())
+    }
+
+    /// Decides a mark that may be either, by the others or else by what the column holds.
+    fn settle(&mut self, kind: NumberKind, mark: char, field: &str) -> Result<(), String> {
+        if self.decimal == Some(mark) || self.group == Some(mark) {
+            return Ok(());
+        }
+        let meaning = match (self.decimal, self.group, kind) {
+            (Some(_), None, _) => Meaning::Group,
+            (None, Some(_), _) => Meaning::Decimal,
+            (_, _, NumberKind::Whole) => Meaning::Group,
+            (_, _, NumberKind::Time) => Meaning::Decimal,
+        };
+        if self.decimal.is_none() && self.group.is_none() {
+            self.doubtful = Some(field.to_owned());
+        }
+        self.take(mark, meaning, field)
+    }
+
+    /// Learns from a field of a kind that did not occur before.
+    #[cold]
+    fn learn_late(&mut self, kind: NumberKind, field: &str) {
+        let known = |mark: char| self.decimal == Some(mark) || self.group == Some(mark);
+        let mut news = Vec::new();
+        weigh(field, |mark, meaning| {
+            if !known(mark) {
+                news.push((mark, meaning));
+            }
+        });
+        for (mark, meaning) in news {
+            // A contradiction remains one: the number is refused.
+            let _ = match meaning {
+                Meaning::Unclear => self.settle(kind, mark, field),
+                meaning => self.take(mark, meaning, field),
+            };
+        }
+    }
+
+    /// A whole number: decimal, hexadecimal with 0x, in groups of three, or with decimals that are zero.
+    pub fn whole(&mut self, field: &[u8]) -> Option<u64> {
+        let text = std::str::from_utf8(field).ok()?;
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return text.parse().ok();
+        }
+        if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+            return u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
+        }
+        let (whole, fraction) = self.split(NumberKind::Whole, text)?;
+        fraction.bytes().all(|byte| byte == b'0').then_some(whole)
+    }
+
+    /// A time in nanoseconds of a unit of so many. Parts of a nanosecond are cut off.
+    pub fn time(&mut self, field: &[u8], unit_ns: u64) -> Option<u64> {
+        let text = std::str::from_utf8(field).ok()?;
+        let (whole, fraction) = self.split(NumberKind::Time, text)?;
+        let mut ns = whole.checked_mul(unit_ns)?;
+        let mut step = unit_ns;
+        for digit in fraction.bytes() {
+            step /= 10;
+            ns = ns.checked_add(u64::from(digit - b'0') * step)?;
+        }
+        Some(ns)
+    }
+
+    /// The whole part and the digits of the fraction.
+    fn split<'a>(&mut self, kind: NumberKind, text: &'a str) -> Option<(u64, &'a str)> {
+        let is_new =
+            |mark: char| is_mark(mark) && self.decimal != Some(mark) && self.group != Some(mark);
+        if text.chars().any(is_new) {
+            self.learn_late(kind, text);
+        }
+        let (whole, fraction) = match self.decimal.and_then(|mark| text.split_once(mark)) {
+            Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
+            Some(_) => return None,
+            None => (text, ""),
+        };
+        if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        Some((self.grouped(whole)?, fraction))
+    }
+
+    /// A number that may be in groups.
+    fn grouped(&self, text: &str) -> Option<u64> {
+        let mut groups = text.split(|mark| Some(mark) == self.group);
+        let first = groups.next()?;
+        let digits = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        let mut all = first.parse().ok().filter(|_: &u64| digits(first))?;
+        for group in groups {
+            if first.len() > GROUP || group.len() != GROUP || !digits(group) {
+                return None;
+            }
+            all = all.checked_mul(1_000)?.checked_add(group.parse().ok()?)?;
+        }
+        Some(all)
+    }
+
+    /// How the column's numbers are read, if they have marks.
+    pub fn in_words(&self, column: &str) -> Option<String> {
+        let decimal = self.decimal.map(|mark| format!("{} stands before decimals", in_words(mark)));
+        let group = self.group.map(|mark| format!("{} between groups of three", in_words(mark)));
+        let both = [decimal, group].into_iter().flatten().collect::<Vec<_>>().join(", and ");
+        let doubt = self.doubtful.as_ref().map_or(String::new(), |field| {
+            format!(", as in `{field}`; no number of the column tells")
+        });
+        (!both.is_empty()).then(|| format!("in {column}, {both}{doubt}"))
+    }
+}
+
+fn in_words(mark: char) -> &'static str {
+    match mark {
+        ',' => "a comma",
+        '.' => "a point",
+        '\'' => "an apostrophe",
+        _ => "a blank",
+    }
+}
+
+/// A whole number by itself.
+pub(crate) fn whole_number(field: &[u8]) -> Option<u64> {
+    Marks::default().whole(field)
+}
+
+/// A time by itself.
+pub(crate) fn decimal_time(field: &[u8], unit_ns: u64) -> Option<u64> {
+    Marks::default().time(field, unit_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wholes(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
+        let mut marks = Marks::learn(NumberKind::Whole, fields.iter().copied())?;
+        Ok(fields.iter().map(|field| marks.whole(field.as_bytes())).collect())
+    }
+
+    /// In thousandths.
+    fn times(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
+        let mut marks = Marks::learn(NumberKind::Time, fields.iter().copied())?;
+        Ok(fields.iter().map(|field| marks.time(field.as_bytes(), 1_000)).collect())
+    }
+
+    #[test]
+    fn a_column_has_one_meaning_of_its_marks() {
+        let some = |numbers: &[u64]| Ok(numbers.iter().copied().map(Some).collect::<Vec<_>>());
+        // Alone, a comma before three digits is a decimal mark in times; groups beside it tell otherwise.
+        assert_eq!(times(&["997,000", "998,000"]), some(&[997_000, 998_000]));
+        assert_eq!(times(&["998,000", "1,000,000"]), some(&[998_000_000, 1_000_000_000]));
+        assert_eq!(times(&["1.250", "1.5"]), some(&[1_250, 1_500]));
+        assert_eq!(times(&["0,125", "1,250"]), some(&[125, 1_250]));
+        assert_eq!(times(&["1.234,5", "2.000", "1,125"]), some(&[1_234_500, 2_000_000, 1_125]));
+        assert_eq!(times(&["1 000,250", "1 001"]), some(&[1_000_250, 1_001_000]));
+        // In sizes it stands between groups, unless decimals of zero tell otherwise.
+        assert_eq!(wholes(&["512", "4,096"]), some(&[512, 4096]));
+        assert_eq!(wholes(&["512.000", "4096.000"]), some(&[512, 4096]));
+        assert_eq!(wholes(&["1.234.567", "4.096"]), some(&[1_234_567, 4096]));
+        assert_eq!(wholes(&["4.096,00", "512,00"]), some(&[4096, 512]));
+    }
+
+    #[test]
+    fn contradictions_are_refused() {
+        let told = |fields: &[&str]| times(fields).expect_err("they contradict each other");
+        assert!(told(&["1,5", "1,000,000"]).contains("`1,000,000` has a comma"));
+        assert!(told(&["1,5", "1.5"]).contains("`1.5` has a point as decimal mark"));
+        // Behind the beginning of a file the number is refused.
+        let mut marks = Marks::learn(NumberKind::Time, ["998,000"].into_iter()).expect("no doubt");
+        assert_eq!(marks.time(b"1,000,000", 1), None);
+        let mut marks = Marks::learn(NumberKind::Whole, ["998"].into_iter()).expect("no doubt");
+        assert_eq!(marks.whole(b"1.000"), Some(1000));
+        assert_eq!(marks.whole(b"4096.0"), None);
+    }
+
+    #[test]
+    fn what_was_taken_for_granted_is_said() {
+        let said = |kind, fields: &[&str]| {
+            Marks::learn(kind, fields.iter().copied()).expect("no doubt").in_words("ts")
+        };
+        assert_eq!(said(NumberKind::Time, &["1", "2"]), None);
+        assert_eq!(
+            said(NumberKind::Time, &["998,000"]).expect("a mark"),
+            "in ts, a comma stands before decimals, as in `998,000`; no number of the column tells"
+        );
+        assert_eq!(
+            said(NumberKind::Time, &["1.998,5"]).expect("marks"),
+            "in ts, a comma stands before decimals, and a point between groups of three"
+        );
+    }
+
+    #[test]
+    fn numbers_of_all_countries() {
+        let whole = |text: &str| whole_number(text.as_bytes());
+        assert_eq!(whole("4096"), Some(4096));
+        assert_eq!(whole("0x1d8b0a000"), Some(0x0001_d8b0_a000));
+        assert_eq!(whole("4,096"), Some(4096));
+        assert_eq!(whole("1.234.567"), Some(1_234_567));
+        assert_eq!(whole("1\u{202f}234"), Some(1234));
+        assert_eq!(whole("4096.0"), Some(4096));
+        for wrong in
+            ["", "-1", "+1", "0x", "1.5", "12,34", "1 23", "a", "4 KiB", "99999999999999999999"]
+        {
+            assert_eq!(whole(wrong), None, "{wrong}");
+        }
+        let time = |text: &str| decimal_time(text.as_bytes(), 1_000_000_000);
+        assert_eq!(time("1.5"), Some(1_500_000_000));
+        assert_eq!(time("1,000000001"), Some(1_000_000_001));
+        assert_eq!(time("1.234,5"), Some(1_234_500_000_000));
+        assert_eq!(time("1,234.5"), Some(1_234_500_000_000));
+        assert_eq!(time("1,234,567"), Some(1_234_567_000_000_000));
+        for wrong in ["", ".5", "5.", "-1", "1e3", "1.2.3,4,5", "x", "99999999999999999999"] {
+            assert_eq!(time(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! What the words of operations in a table mean: as was said (`0=read`), or as all traces write them.
+
+use std::fmt::Write as _;
+
+use ftlab::host::Op;
+
+/// What words of a trace mean: `R=read`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct OpWords {
+    words: Vec<(String, Op)>,
+}
+
+/// Words that need no explanation, alone or before what is no letter (`READ_10`, `write(16)`).
+const KNOWN: [(&str, Op); 19] = [
+    ("read", Op::Read),
+    ("reads", Op::Read),
+    ("rd", Op::Read),
+    ("load", Op::Read),
+    ("get", Op::Read),
+    ("write", Op::Write),
+    ("writes", Op::Write),
+    ("wr", Op::Write),
+    ("store", Op::Write),
+    ("put", Op::Write),
+    ("trim", Op::Trim),
+    ("discard", Op::Trim),
+    ("unmap", Op::Trim),
+    ("deallocate", Op::Trim),
+    ("dsm", Op::Trim),
+    ("t", Op::Trim),
+    ("u", Op::Trim),
+    ("flush", Op::Flush),
+    ("sync", Op::Flush),
+];
+/// The longest word in the letters of Linux' block layer (`WS`, `RSM`, `FWFS`).
+const LONGEST_RWBS: usize = 5;
+
+impl OpWords {
+    /// Adds `word=operation`.
+    ///
+    /// # Errors
+    /// It is not of this form, there is no such operation, or the word has a meaning already.
+    pub fn add(&mut self, text: &str) -> Result<(), String> {
+        let known = Op::ALL.map(Op::name).join(", ");
+        for piece in text.split(',').map(str::trim).filter(|piece| !piece.is_empty()) {
+            let Some((word, name)) = piece.split_once('=') else {
+                return Err(format!(
+                    "`{piece}` is not word=operation, as in R=read; operations are {known}"
+                ));
+            };
+            let (word, name) = (word.trim(), name.trim());
+            let op = Op::named(name);
+            let op =
+                op.ok_or_else(|| format!("there is no operation `{name}`; known are {known}"))?;
+            if self.words.iter().any(|(other, _)| other == word) {
+                return Err(format!("`{word}` has a meaning already; give it once"));
+            }
+            self.words.push((word.to_owned(), op));
+        }
+        Ok(())
+    }
+
+    /// What a word means, in capitals or not: as was said, or if it needs no explanation.
+    pub(crate) fn meaning(&self, word: &[u8]) -> Option<Op> {
+        let exact = self.words.iter().find(|(known, _)| known.as_bytes() == word);
+        let same = |(known, _): &&(String, Op)| known.as_bytes().eq_ignore_ascii_case(word);
+        let said = exact.or_else(|| self.words.iter().find(same));
+        said.map(|(_, op)| *op).or_else(|| usual(word))
+    }
+
+    /// All words that were given, as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for (word, op) in &self.words {
+            let comma = if text.is_empty() { "" } else { "," };
+            // Writing to a string can't fail.
+            let _ = write!(text, "{comma}{word}={}", op.name());
+        }
+        text
+    }
+
+    /// Whether no words were given.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+}
+
+/// What a word means that needs no explanation.
+fn usual(word: &[u8]) -> Option<Op> {
+    let letters = word.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(word.len());
+    let stem = &word[..letters];
+    let known = KNOWN.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(stem));
+    known.map(|(_, op)| *op).or_else(|| rwbs(word))
+}
+
+/// An operation in the letters of Linux' block layer: R, W, D or F, with others for how it is done.
+fn rwbs(word: &[u8]) -> Option<Op> {
+    let (first, rest) = word.split_first()?;
+    // An F before another operation is a flush that comes with it.
+    if first.eq_ignore_ascii_case(&b'f') && !rest.is_empty() {
+        return rwbs(rest).filter(|op| *op == Op::Write);
+    }
+    let is_manner = |byte: &u8| matches!(byte.to_ascii_lowercase(), b'a' | b's' | b'm' | b'f');
+    if word.len() > LONGEST_RWBS || !rest.iter().all(is_manner) {
+        return None;
+    }
+    match first.to_ascii_lowercase() {
+        b'r' => Some(Op::Read),
+        b'w' => Some(Op::Write),
+        b'd' => Some(Op::Trim),
+        b'f' => Some(Op::Flush),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_words_that_leave_no_doubt_need_no_explanation() {
+        let told = |word: &str| usual(word.as_bytes());
+        for word in ["R", "r", "read", "READ_10", "Read(16)", "RA", "RSM", "rd"] {
+            assert_eq!(told(word), Some(Op::Read), "{word}");
+        }
+        for word in ["W", "write", "WS", "FWS", "WRITE_FUA", "wr"] {
+            assert_eq!(told(word), Some(Op::Write), "{word}");
+        }
+        for (word, op) in [("T", Op::Trim), ("D", Op::Trim), ("unmap", Op::Trim), ("F", Op::Flush)]
+        {
+            assert_eq!(told(word), Some(op), "{word}");
+        }
+        for word in ["", "0", "1", "release", "wait", "done", "start", "rw", "flags", "FR", "url"] {
+            assert_eq!(told(word), None, "{word}");
+        }
+    }
+
+    #[test]
+    fn what_was_said_comes_first_and_capitals_do_not_matter() {
+        let mut words = OpWords::default();
+        words.add("Rd=write, wr=read, x=trim").expect("words");
+        let told = |word: &str| words.meaning(word.as_bytes());
+        assert_eq!(told("rd"), Some(Op::Write));
+        assert_eq!(told("WR"), Some(Op::Read));
+        assert_eq!(told("X"), Some(Op::Trim));
+        assert_eq!(told("write"), Some(Op::Write));
+        // Unless both were said.
+        words.add("rd=flush").expect("another word");
+        assert_eq!(words.meaning(b"rd"), Some(Op::Flush));
+        assert_eq!(words.meaning(b"Rd"), Some(Op::Write));
+    }
+}

@@ -1,0 +1,233 @@
+//! Tables of one's own beside known formats: whose head decides, what options may say together, and numbers that could mean two things.
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, SimTime};
+use ftlab_workload::trace::{
+    self, ColumnPlan, ErrorKind, Facts, Location, Options, Record, SpaceUnit, TimeUnit, TraceError,
+};
+
+fn open(text: &str, options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
+    let location = Location::Memory("test".to_owned(), text.as_bytes().to_vec().into());
+    let mut trace = trace::open(location, options)?;
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while trace.next_batch(&mut batch)? {
+        all.extend_from_slice(&batch);
+    }
+    Ok((all, trace.facts()))
+}
+
+fn read(text: &str, options: Options) -> (Vec<Record>, Facts) {
+    open(text, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn failure(text: &str, options: Options) -> TraceError {
+    open(text, options).map(|(records, _)| records).expect_err("it is refused")
+}
+
+fn by(columns: &str) -> Options {
+    let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
+    Options { columns, ..Options::default() }
+}
+
+fn format(name: &str) -> Options {
+    Options::default().with_format(name).expect("a format")
+}
+
+fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
+    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
+}
+
+/// The `columns` and the `op` that an error suggests.
+fn suggested(error: &TraceError) -> Options {
+    let behind = |option: &str| {
+        let rest = error.remedy.split(&format!("`{option}` ")).nth(1)?;
+        rest.split([' ', ';', ')']).next().map(|text| text.trim_end_matches(',').to_owned())
+    };
+    let mut options = by(&behind("columns").unwrap_or_else(|| panic!("{error}")));
+    if let Some(words) = behind("op") {
+        options.op_words.add(&words).unwrap_or_else(|problem| panic!("{problem}: {error}"));
+    }
+    options
+}
+
+#[test]
+fn a_head_that_names_other_columns_is_no_known_format() {
+    // Numbers as in Tencent's, Alibaba's, Systor's and MSR's files, under names that say otherwise.
+    for (table, expected) in [
+        (
+            "time_us,offset,size,op,qd\n1000,4096,8192,0,4\n3000,8192,512,1,4\n",
+            [record(0, Op::Read, 8, 16, 0), record(2_000_000, Op::Write, 16, 1, 0)],
+        ),
+        (
+            "ts_us,op,offset,size,latency_us\n1000,R,4096,8192,90\n3000,W,8192,512,70\n",
+            [record(0, Op::Read, 8, 16, 0), record(2_000_000, Op::Write, 16, 1, 0)],
+        ),
+        (
+            "ts_ms,depth,op,queue,sector,bytes\n1000,1,R,1,8,8192\n1002,1,W,1,16,512\n",
+            [record(0, Op::Read, 8, 16, 0), record(2_000_000, Op::Write, 16, 1, 0)],
+        ),
+        (
+            "Timestamp,Hostname,DiskNumber,Type,Size,Offset,ResponseTime\n\
+             128166372003061629,usr,0,Read,8192,4096,413\n128166372003081629,usr,1,Write,512,8192,413\n",
+            [record(0, Op::Read, 8, 16, 0), record(2_000_000, Op::Write, 16, 1, 1)],
+        ),
+    ] {
+        let error = failure(table, Options::default());
+        assert_eq!(error.kind, ErrorKind::UnknownFormat, "{error}");
+        assert!(error.problem.contains("its numbers would fit"), "{error}");
+        let (records, facts) = read(table, suggested(&error));
+        assert_eq!((records, facts.format), (expected.to_vec(), "csv"), "{error}");
+    }
+    // Skipping lines does not skip what the head says.
+    let options = Options { skip_malformed: true, ..Options::default() };
+    failure("time_us,offset,size,op,qd\n1000,4096,8192,0,4\n", options);
+}
+
+#[test]
+fn the_heads_of_known_formats_are_passed_over() {
+    let (records, facts) = read(
+        "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n128166372003061629,usr,0,Read,4096,8192,413\n",
+        Options::default(),
+    );
+    assert_eq!((records, facts.format), (vec![record(0, Op::Read, 8, 16, 0)], "msr"));
+    assert!(facts.assumed.contains(&"line 1 names the columns".to_owned()), "{facts:?}");
+    for (head, line, format) in [
+        ("Timestamp,Offset,Size,IOType,VolumeID", "1538323200,8,16,0,0", "tencent"),
+        ("device_id,opcode,offset,length,timestamp", "0,R,4096,8192,1577808000000046", "alibaba"),
+        ("Timestamp,Response,IOType,LUN,Offset,Size", "1456095145.1,0.1,R,0,4096,8192", "systor"),
+    ] {
+        let (records, facts) = read(&format!("{head}\n{line}\n"), Options::default());
+        assert_eq!((records, facts.format), (vec![record(0, Op::Read, 8, 16, 0)], format));
+    }
+}
+
+#[test]
+fn a_format_that_was_asked_for_passes_over_names_unless_they_contradict_it() {
+    let line = "1,8,16,0,7\n";
+    let (records, facts) =
+        read(&format!("when,where,how_much,what,whose\n{line}"), format("tencent"));
+    assert_eq!(records, [record(0, Op::Read, 8, 16, 7)]);
+    let said = "line 1 names the columns (when, where, how_much, what, whose), which are read as those of tencent";
+    assert!(facts.assumed.iter().any(|text| text.starts_with(said)), "{facts:?}");
+    let swapped = failure(&format!("time,size,offset,type,volume\n{line}"), format("tencent"));
+    assert!(swapped.problem.contains("column 2 is called `size`, and not addresses"), "{swapped}");
+    let unit = failure(&format!("time_ms,offset,size,type,volume\n{line}"), format("tencent"));
+    assert!(unit.problem.contains("`time_ms`, which is another unit"), "{unit}");
+    // The unit may be said, then they agree.
+    let options = Options { time_unit: Some(TimeUnit::Ms), ..format("tencent") };
+    read(&format!("time_ms,offset,size,type,volume\n{line}"), options);
+    // Formats between blanks, too.
+    let table = "time disk lba sectors flag\n0 0 8 16 1\n1000 0 16 8 0\n";
+    assert!(failure(table, Options::default()).remedy.contains("`format` ssdsim"));
+    assert_eq!(read(table, format("ssdsim")).0.len(), 2);
+}
+
+#[test]
+fn a_damaged_first_line_is_no_head() {
+    let rest = "128166372003061629,usr,0,Read,4096,8192,413\n128166372003061630,usr,0,Read,4096,8192,413\n";
+    for damaged in ["usr,0,Write,4096,8192,413\n", "x28166372003061629,usr,0,Read,4096,8192,413\n"]
+    {
+        let error = failure(&format!("{damaged}{rest}"), Options::default());
+        assert_eq!(
+            (error.kind, error.place.map(|place| place.line)),
+            (ErrorKind::Malformed, Some(1))
+        );
+    }
+}
+
+#[test]
+fn units_of_the_whole_trace_and_of_columns_are_joined_or_refused() {
+    let table = "ts,op,lba,len\n1000,R,1,2\n1002,W,2,2\n";
+    let joined = Options {
+        time_unit: Some(TimeUnit::Ms),
+        address_unit: Some(SpaceUnit::Page4k),
+        size_unit: Some(SpaceUnit::Sector),
+        ..by("time=ts,op=op,offset=lba,size=len")
+    };
+    let (records, facts) = read(table, joined);
+    assert_eq!(records, [record(0, Op::Read, 8, 2, 0), record(2_000_000, Op::Write, 16, 2, 0)]);
+    assert!(facts.assumed.contains(&"time is ts in milliseconds, as said".to_owned()), "{facts:?}");
+    let told = |options: Options| failure(table, options).problem;
+    let twice =
+        Options { time_unit: Some(TimeUnit::Ms), ..by("time=ts:us,op=op,offset=lba,size=len") };
+    assert_eq!(told(twice), "`time_unit` and `columns` give time two units");
+    let none = Options { time_unit: Some(TimeUnit::Ms), ..by("op=op,offset=lba,size=len") };
+    assert_eq!(told(none), "`time_unit` is given, but `columns` names no time");
+    let amount = Options { size_unit: Some(SpaceUnit::Byte), ..by("op=op,offset=lba,size=4KiB") };
+    assert_eq!(told(amount), "`size_unit` is given, but `columns` says size=4KiB for all requests");
+    let other = Options { columns: by("op=op,offset=lba,size=len").columns, ..format("msr") };
+    assert!(told(other).contains("`format` msr has columns of its own"));
+    let mut idle = Options::default();
+    idle.op_words.add("R=read").expect("a word");
+    assert!(told(idle).contains("`op` says what the words of a table mean"));
+}
+
+#[test]
+fn a_column_of_numbers_has_one_meaning() {
+    let times = |table: &str| -> Vec<u64> {
+        let (records, _) = read(table, by("time=1:us,op=2,offset=3,size=4"));
+        records.iter().map(|record| record.at.0).collect()
+    };
+    // Groups of three, which the second line tells.
+    assert_eq!(times("998,000;R;0;512\n1,000,000;R;0;512\n"), [0, 2_000_000]);
+    // Decimals: nothing tells, which is said.
+    let (_, facts) =
+        read("998,000;R;0;512\n999,500;R;0;512\n", by("time=1:us,op=2,offset=3,size=4"));
+    let said = "in the times, a comma stands before decimals, as in `998,000`; no number of the column tells";
+    assert!(facts.assumed.contains(&said.to_owned()), "{facts:?}");
+    // A contradiction is refused, at once or where it comes.
+    let error = failure("998,5;R;0;512\n1,000,000;R;0;512\n", by("time=1:us,op=2,offset=3,size=4"));
+    assert!(error.problem.contains("`1,000,000` has a comma as mark between groups"), "{error}");
+    let line = |number: u64| format!("{},{:03};R;0;512\n", 100 + number / 900, 100 + number % 900);
+    let mut long: String = (0..40_000).map(line).collect();
+    long += "1,000,000;R;0;512\n";
+    let error = failure(&long, by("time=1:s,op=2,offset=3,size=4"));
+    assert_eq!(error.place.as_ref().map(|place| place.line), Some(40_001), "{error}");
+    assert!(error.problem.contains("a comma stands before decimals"), "{error}");
+    // Sizes with decimals of zero, of more and of fewer than four digits.
+    let (records, _) = read("1;R;0;512.000\n2;R;0;4096.000\n", by("time=1,op=2,offset=3,size=4"));
+    assert_eq!((records[0].sectors, records[1].sectors), (1, 8));
+}
+
+#[test]
+fn dates_are_times() {
+    let table = "when,op,offset,size\n2024-05-01T12:30:00.000250Z,R,0,512\n2024-05-01T12:30:01Z,W,512,512\n";
+    let error = failure(table, Options::default());
+    assert!(error.remedy.contains("time=when:iso"), "{error}");
+    let (records, _) = read(table, suggested(&error));
+    assert_eq!(records[1], record(999_750_000, Op::Write, 1, 1, 0));
+    let error = failure(table, by("time=when,op=op,offset=offset,size=size"));
+    assert!(error.remedy.contains("time=COLUMN:iso"), "{error}");
+}
+
+#[test]
+fn words_of_operations_are_said_and_unknown_ones_refused() {
+    let columns = "time=1,op=2,offset=3,size=4";
+    let mut options = by(columns);
+    options.op_words.add("get=write").expect("a word");
+    let (records, facts) = read("1,GET,0,512\n2,Read,0,512\n", options);
+    assert_eq!((records[0].op, records[1].op), (Op::Write, Op::Read));
+    let said = "of the operations, GET is write, Read is read".to_owned();
+    assert!(facts.assumed.contains(&said), "{facts:?}");
+    let error = failure("1,Release,0,512\n2,Read,0,512\n", by(columns));
+    assert!(error.problem.contains("found `Release`"), "{error}");
+}
+
+#[test]
+fn suggestions_find_the_operations() {
+    let told = |table: &str| failure(table, Options::default()).remedy;
+    let table = |name: &str, words: [&str; 3]| {
+        let [a, b, c] = words;
+        format!(
+            "sent,{name},lba,length\n1000.5,{a},16,4096\n2000.5,{b},32,8192\n3000.5,{c},8,512\n"
+        )
+    };
+    let one = told(&table("is_write", ["0", "1", "0"]));
+    assert!(one.contains("op=is_write") && one.contains("with `op` 0=read,1=write)"), "{one}");
+    let two = told(&table("kind", ["0", "1", "0"]));
+    assert!(two.contains("op=kind") && two.contains("or whatever 0, 1 mean"), "{two}");
+    let three = told(&table("x", ["R", "W", "T"]));
+    assert!(three.contains("op=x") && !three.contains("`op` "), "{three}");
+    let none = told("sent,lba,length\n1000.5,16,4096\n2000.5,32,8192\n");
+    assert!(none.contains("op=write") && none.contains("this makes all of them writes"), "{none}");
+}
