@@ -3,9 +3,12 @@
 const $ = id => document.getElementById(id);
 const TEXT = name => $(name).textContent;
 const SLOW_NS = 10e6, LEAST_SPEED = 1e3, SPEEDS = 25;
-let worker = null, current = null, facts = null, playing = false, ended = false, result = null, trace = null, waiting = null, series = null, blocks = null, run = 0;
+let worker = null, current = null, playing = false, ended = false, trace = null, waiting = null, run = 0;
+// What is known of each drive: one, or two side by side. None before they are open, and after a failure.
+let drives = [];
 // What came since it was drawn last.
 const fresh = { series: false, blocks: false };
+const seen = name => drives.map(drive => drive[name]);
 
 // Speeds: three to a power of ten, from one microsecond a second; the last is as fast as it goes.
 const speedAt = at => at >= SPEEDS ? null : LEAST_SPEED * [1, 2, 5][at % 3] * 10 ** Math.floor(at / 3);
@@ -42,48 +45,72 @@ function hears(told) {
   if (told.run !== undefined && told.run !== run && !told.catalog) return;
   if (told.catalog) offers(told.catalog);
   if (told.opened) opened(told.opened);
-  if (told.failed) { plays(false); state(facts ? 'failed' : 'refused'); facts = null; startAtOnce = false; fault(told.failed); settle(null); }
+  if (told.failed) { plays(false); state(drives.length ? 'failed' : 'refused'); drives = []; startAtOnce = false; fault(told.failed); settle(null); }
   if (told.frame) {
-    // A hidden page draws nothing for long, and must not gather without end.
-    const join = name => [...(waiting?.[name] ?? []), ...told.frame[name]].slice(-strip.MOST_SPANS);
-    const left_out = (waiting?.left_out ?? 0) + told.frame.left_out;
-    waiting = { ...told.frame, spans: join('spans'), cuts: join('cuts'), left_out, memory: told.memory };
-    views(told.frame);
+    gather(told.frame, told.memory);
+    views(told.frame.drives);
   }
   if (told.views) views(told.views);
-  if (told.rests) settle({ series, result: result && JSON.parse(result) });
-  if (told.result) { [result, ended, fresh.series] = [told.result.text, true, series !== null]; takeAlong(); soon(); }
+  if (told.results) {
+    told.results.forEach((text, at) => { drives[at].result = text; });
+    [ended, fresh.series] = [true, drives.every(drive => drive.series)];
+    takeAlong();
+    soon();
+  }
+  if (told.rests && drives.length) {
+    const [{ series, result }] = drives;
+    settle({ series, result: result && JSON.parse(result) });
+  }
   if (told.dead) {
     plays(false);
-    facts = null;
+    drives = [];
     fault(`The simulator stopped: ${told.dead}\n  remedy: a smaller device or trace, or the program itself; this page is ready for another run`);
     state('stopped');
     settle(null);
     hire();
   }
 }
-function views(of) {
-  if (of.series) [series, fresh.series] = [of.series, true];
-  if (of.blocks) [blocks, fresh.blocks] = [of.blocks, true];
+// A hidden page draws nothing for long, and must not gather without end.
+function gather(frame, memory) {
+  const kept = frame.drives.map((one, at) => {
+    const before = waiting?.drives[at];
+    if (!one || !before) return one ?? before ?? null;
+    const join = name => [...before[name], ...one[name]].slice(-strips[at].MOST_SPANS);
+    return { ...one, spans: join('spans'), cuts: join('cuts'), left_out: before.left_out + one.left_out };
+  });
+  waiting = { ...frame, drives: kept, memory };
+}
+function views(all) {
+  all.forEach((of, at) => {
+    if (of?.series) [drives[at].series, fresh.series] = [of.series, true];
+    if (of?.blocks) [drives[at].blocks, fresh.blocks] = [of.blocks, true];
+  });
   soon();
 }
 
+const linesOf = id => $(id).value.split('\n').map(line => line.trim()).filter(line => line && !line.startsWith('#'));
 // What to run, as the knobs say.
 function plan() {
   const sets = [['op', 'ftl.over_provisioning'], ['victim', 'ftl.gc.victim'], ['streams', 'ftl.streams.policy'], ['scheduler', 'scheduler.policy']];
   const set = sets.filter(([id]) => $(id).value.trim()).map(([id, key]) => `${key}=${$(id).value.trim()}`);
-  set.push(...$('sets').value.split('\n').map(line => line.trim()).filter(line => line && !line.startsWith('#')));
+  set.push(...linesOf('sets'));
   const options = {};
   if ($('precondition').value) options.precondition = $('precondition').value;
   if ($('depth').value) options.queue_depth = $('depth').value;
   if ($('requests').value) options.requests = $('requests').value;
+  if ($('cut').value.trim()) options.cut_power = $('cut').value.trim();
   const made = { device: $('device').value, set, options, seed: $('seed').value };
+  if (linesOf('beside').length) made.beside = linesOf('beside');
   if ($('file').value.trim()) [made.device, made.device_text] = ['my-drive.toml', $('file').value];
   if (trace) {
     options.address = 'fold';
     return { ...made, trace: trace.name, trace_text: trace.text };
   }
   return { ...made, workload: $('workload').value };
+}
+// The plans of the drives: the second is the first with some options more.
+function plansOf({ beside, ...first }) {
+  return beside ? [first, { ...first, set: [...first.set, ...beside] }] : [first];
 }
 const word = text => /^[\w.,:=%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 function command(of) {
@@ -98,26 +125,28 @@ function begin() {
   plays(false);
   fault(null);
   settle(null);
-  [waiting, series, blocks, result, ended, facts] = [null, null, null, null, false, null];
+  [waiting, ended, drives] = [null, false, []];
   [fresh.series, fresh.blocks] = [false, false];
   state('');
   $('tiles').textContent = '';
   run += 1;
   current = plan();
-  order('open', { run, plan: current });
+  order('open', { run, plans: plansOf(current) });
 }
-function opened(of) {
-  facts = of;
-  strip.open(facts);
-  clearCharts();
+function opened(facts) {
+  drives = facts.map(of => ({ facts: of, series: null, blocks: null, result: null }));
+  $('beside-strip').hidden = $('beside-blocks').hidden = drives.length < 2;
+  drives.forEach((drive, at) => strips[at].open(drive.facts));
+  plots.clear();
   takeAlong();
-  fault(facts.warnings.length ? facts.warnings.join('\n') : null);
+  const warnings = [...new Set(facts.flatMap(of => of.warnings))];
+  fault(warnings.length ? warnings.join('\n') : null);
   state('ready');
   if (startAtOnce) { startAtOnce = false; go(); }
 }
 let startAtOnce = false;
 function go() {
-  if (!facts || ended) {
+  if (!drives.length || ended) {
     startAtOnce = true;
     return begin();
   }
@@ -132,108 +161,61 @@ function soon() {
   drawing = true;
   requestAnimationFrame(() => { drawing = false; draw(); });
 }
-const strip = stripOf($('strip'), $('strip-legend'), $('strip-about'));
+const strips = [stripOf($('strip'), $('strip-legend'), $('strip-about')), stripOf($('strip-second'), $('strip-legend'), $('strip-second-about'))];
+const maps = [blocksOf($('blocks'), $('blocks-legend'), $('blocks-about')), blocksOf($('blocks-second'), $('blocks-legend'), $('blocks-second-about'))];
+const plots = plotsOf($('time'));
 function draw() {
-  if (!facts) return;
+  if (!drives.length) return;
   if (waiting) {
     const frame = waiting;
     waiting = null;
-    strip.add(frame, speed());
-    tiles(frame);
+    frame.drives.forEach((one, at) => { if (one) { drives[at].frame = one; strips[at].add(one, speed()); } });
+    tiles(frame.memory);
     if (frame.ended) { plays(false); state('ended'); }
     else if (frame.stopped) { plays(false); state(frame.stoppedAt === 'anything' ? 'one step' : `stopped: ${$('stop').selectedOptions[0].textContent}`); takeAlong(); }
-    else if (playing) state(frame.behind && speed() !== null ? 'the simulator is slower than that' : frame.doing);
+    else if (playing) state(frame.behind && speed() !== null ? 'the simulator is slower than that' : seen('frame').findLast(one => one && !one.ended)?.doing ?? '');
   }
-  if (fresh.series) drawSeries();
-  if (fresh.blocks) drawBlocks();
+  if (fresh.series && drives.every(drive => drive.series)) {
+    fresh.series = false;
+    plots.show(seen('series'), ended);
+  }
+  if (fresh.blocks) {
+    fresh.blocks = false;
+    drives.forEach((drive, at) => { if (drive.blocks) maps[at].show(drive.blocks, drive.facts); });
+  }
 }
-const shown = (value, show) => value === null || value === undefined ? '–' : show(value);
-function tiles(frame) {
-  const { read, write } = frame.host;
-  const told = [
-    ['Simulated time', latency(frame.now_ns)], ['Phase', frame.host.phase || frame.doing],
-    ['Requests', (read.requests + write.requests).toLocaleString('en')],
-    ['Read p50', shown(read.p50_ns, latency)], ['Read p99', shown(read.p99_ns, latency)], ['Read p99.9', shown(read.p999_ns, latency)],
-    ['Write p50', shown(write.p50_ns, latency)], ['Write p99', shown(write.p99_ns, latency)], ['Write p99.9', shown(write.p999_ns, latency)],
-    ['Programs for each of the host’s', shown(frame.host.programmed_ratio, value => value.toFixed(3))],
-    ['Free blocks, fewest', shown(frame.levels, levels => levels.free_blocks)], ['Pages in the buffer', shown(frame.levels, levels => levels.buffered_pages)],
-    ['Collections', frame.collections.toLocaleString('en')], ['Memory of the simulator', `${Math.round(frame.memory / 1e6)} MB`],
-  ];
-  const place = $('tiles');
-  told.forEach(([name, text], at) => {
-    const tile = place.children[at] ?? el('div', place);
-    if (!tile.firstChild) { el('span', tile, '', name); el('b', tile); }
-    if (tile.lastChild.textContent !== text) tile.lastChild.textContent = text;
-  });
-}
-
-let charts = [];
-function clearCharts() {
-  charts.forEach(({ made, observer }) => { observer.disconnect(); made.destroy(); });
-  charts = [];
-  $('time').textContent = '';
-}
-const PLOTS = [
-  { title: 'Throughput', unit: 'MB/s', lines: [['reads', 'read_bytes', 1e3], ['writes', 'write_bytes', 1e3]], rate: true },
-  { title: 'Latency, 99th percentile', unit: 'ms', lines: [['reads', 'read_p99_ns', 1e-6], ['writes', 'write_p99_ns', 1e-6]] },
-  { title: 'Pages programmed, for the host and for collection', unit: 'pages/s', lines: [['host', 'host_pages', 1e9], ['collection', 'copied_pages', 1e9]], rate: true },
-  { title: 'Free blocks of the plane with the fewest', unit: 'blocks', lines: [['free blocks', 'free_blocks', 1]] },
+// What a tile shows of a frame. The ratio of two drives is told where it is one.
+const TILES = [
+  ['Simulated time', frame => frame.now_ns, latency],
+  ['Phase', frame => frame.host.phase || frame.doing, text => text],
+  ['Requests', ({ host }) => host.read.requests + host.write.requests, count => count.toLocaleString('en')],
+  ...['read', 'write'].flatMap(op => [['p50', 'p50_ns'], ['p99', 'p99_ns'], ['p99.9', 'p999_ns']].map(([name, field]) => [`${op === 'read' ? 'Read' : 'Write'} ${name}`, ({ host }) => host[op][field], latency])),
+  ['Programs for each of the host’s', ({ host }) => host.programmed_ratio, value => value.toFixed(3)],
+  ['Free blocks, fewest', ({ levels }) => levels?.free_blocks, String],
+  ['Pages in the buffer', ({ levels }) => levels?.buffered_pages, String],
+  ['Collections', frame => frame.collections, count => count.toLocaleString('en')],
 ];
-// Columns for a chart: seconds, and a line for each; the last window is not over and left out while the run goes on.
-function columnsOf(plot) {
-  const count = Math.max(series.start_ns.length - (ended ? 0 : 1), 0), window = series.window_ns;
-  const values = (name, factor) => series[name].slice(0, count).map(value => value === null ? null : value * factor / (plot.rate ? window : 1));
-  return [series.start_ns.slice(0, count).map(ns => ns / 1e9), ...plot.lines.map(([, name, factor]) => values(name, factor))];
-}
-function drawSeries() {
-  if (!charts.length) {
-    charts = PLOTS.map(plot => {
-      const box = el('div', $('time'), 'chart');
-      el('h3', box, '', `${plot.title}, ${plot.unit}`);
-      const axis = { stroke: css('--faint'), grid: { stroke: css('--line') }, ticks: { stroke: css('--line') } };
-      const made = new uPlot({
-        width: Math.max(box.clientWidth, 240), height: 200, cursor: { drag: { x: false } }, scales: { x: { time: false } },
-        axes: [{ ...axis, values: (_, marks) => marks.map(mark => latency(mark * 1e9)) }, { ...axis, size: 64 }],
-        series: [{ label: 'at', value: (_, at) => shown(at, value => latency(value * 1e9)) }, ...plot.lines.map(([label], at) => ({ label, stroke: colour(at), dash: dash(at), width: 2, value: (_, value) => shown(value, digits) }))],
-      }, columnsOf(plot), box);
-      const observer = new ResizeObserver(() => made.setSize({ width: Math.max(box.clientWidth, 240), height: 200 }));
-      observer.observe(box);
-      return { made, observer };
-    });
-  } else charts.forEach(({ made }, at) => made.setData(columnsOf(PLOTS[at])));
-  fresh.series = false;
-}
-
-// The blocks: a row for each plane; the colour is the state, its strength the share of valid pages.
-const STATE_INKS = [null, 2, 0, 1, 6, 7, 7];
-function drawBlocks() {
-  fresh.blocks = false;
-  const canvas = $('blocks'), planes = Math.max(blocks.state.length / Math.max(blocks.per_plane, 1), 1);
-  const ratio = devicePixelRatio || 1, width = canvas.clientWidth, row = Math.max(4, Math.min(16, 360 / planes));
-  canvas.style.height = `${row * planes}px`;
-  [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(row * planes * ratio)];
-  const pen = canvas.getContext('2d'), wide = width / blocks.per_plane;
-  pen.scale(ratio, ratio);
-  const inks = STATE_INKS.map(at => at === null ? css('--panel') : colour(at));
-  blocks.state.forEach((of, at) => {
-    pen.globalAlpha = of === 0 ? 1 : 0.15 + 0.85 * blocks.valid[at] / 255;
-    pen.fillStyle = inks[of];
-    pen.fillRect(at % blocks.per_plane * wide, Math.floor(at / blocks.per_plane) * row, Math.max(wide - (wide > 3 ? 0.6 : 0), 0.5), row - (row > 3 ? 1 : 0));
+function tiles(memory) {
+  const frames = seen('frame').filter(Boolean);
+  const told = TILES.map(([name, take, show]) => {
+    const [first, second] = frames.map(take);
+    const ratio = typeof second === 'number' && first > 0 ? `×${(second / first).toPrecision(3)}` : '';
+    return [name, shown(first, show), frames.length > 1 ? `beside ${shown(second, show)} ${ratio}` : ''];
   });
-  if (!$('blocks-legend').firstChild) {
-    blocks.states.forEach((name, at) => {
-      const entry = el('span', $('blocks-legend'));
-      el('span', entry, 'ink').style.background = inks[at];
-      entry.append(name);
-    });
-  }
-  $('blocks-about').textContent = `A row for each plane, a cell for ${facts.blocks_per_plane === blocks.per_plane ? 'each block' : 'some neighbouring blocks'}; the paler, the fewer valid pages. Most erases of a block: ${Math.max(0, ...blocks.erases)}.`;
+  told.push(['Memory of the simulator', `${Math.round(memory / 1e6)} MB`, '']);
+  const place = $('tiles');
+  told.forEach(([name, ...texts], at) => {
+    const tile = place.children[at] ?? el('div', place);
+    if (!tile.firstChild) { el('span', tile, '', name); el('b', tile); el('span', tile, 'small'); }
+    texts.forEach((text, line) => { if (tile.children[line + 1].textContent !== text) tile.children[line + 1].textContent = text; });
+  });
 }
 
 // The command, the link and the files.
 function takeAlong() {
   const of = current;
-  $('command').textContent = command(of);
+  const plans = plansOf(of);
+  $('command').textContent = plans.map(command).join('\n');
   const files = $('files');
   files.textContent = '';
   const { trace_text: text, ...short } = of;
@@ -242,9 +224,13 @@ function takeAlong() {
     const link = el('a', files, 'download', 'Link');
     link.href = location.href;
   } else history.replaceState(null, '', location.pathname);
-  if (facts) download(files, 'Device file', of.device_text ? of.device : `${of.device}.toml`, 'text/plain', () => facts.device_file);
-  if (series) download(files, 'CSV', 'over-time.csv', 'text/csv', () => csv(['start_ns', ...PLOTS.flatMap(plot => plot.lines.map(([, name]) => name))], [series.start_ns, ...PLOTS.flatMap(plot => plot.lines.map(([, name]) => series[name]))]));
-  if (result) download(files, 'Result', 'result.json', 'application/json', () => result);
+  drives.forEach(({ facts, series, result }, at) => {
+    const [name, tail] = at ? [', beside', '-beside'] : ['', ''];
+    download(files, `Device file${name}`, of.device_text && !at ? of.device : `${of.device.replace(/\.toml$/, '')}${tail}.toml`, 'text/plain', () => facts.device_file);
+    const columns = PLOTS.flatMap(plot => plot.lines.map(([, column]) => column));
+    if (series) download(files, `CSV${name}`, `over-time${tail}.csv`, 'text/csv', () => csv(['start_ns', ...columns], [series.start_ns, ...columns.map(column => series[column])]));
+    if (result) download(files, `Result${name}`, `result${tail}.json`, 'application/json', () => result);
+  });
 }
 
 function offers(catalog) {
@@ -278,16 +264,18 @@ function adopt(of) {
     return !knob;
   });
   $('sets').value = others.join('\n');
+  $('beside').value = (of.beside ?? []).join('\n');
   $('precondition').value = of.options.precondition ?? '';
   $('depth').value = of.options.queue_depth ?? '';
   $('requests').value = of.options.requests ?? '';
+  $('cut').value = of.options.cut_power ?? '';
   $('seed').value = of.seed;
 }
 // What a link says.
 function recall() {
   try {
     const of = JSON.parse(decodeURIComponent(location.hash.slice(1)));
-    if (typeof of.device === 'string' && typeof of.workload === 'string' && Array.isArray(of.set) && typeof of.options === 'object') adopt(of);
+    if (typeof of.device === 'string' && typeof of.workload === 'string' && Array.isArray(of.set) && Array.isArray(of.beside ?? []) && typeof of.options === 'object') adopt(of);
   } catch {
     // No link, or one that is cut off: the page begins as it would without.
   }
@@ -335,7 +323,7 @@ $('play').addEventListener('click', () => {
   state('paused');
   takeAlong();
 });
-$('step').addEventListener('click', () => { if (facts && !ended) { plays(true); order('play', { speed: null, stopAt: 'anything' }); } });
+$('step').addEventListener('click', () => { if (drives.length && !ended) { plays(true); order('play', { speed: null, stopAt: 'anything' }); } });
 $('restart').addEventListener('click', begin);
 function paced() {
   const now = speed();
@@ -344,5 +332,10 @@ function paced() {
 }
 $('speed').addEventListener('input', paced);
 $('stop').addEventListener('change', paced);
-matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => { if (facts) { strip.open(facts); clearCharts(); $('blocks-legend').textContent = ''; charts = []; fresh.series = series !== null; fresh.blocks = blocks !== null; soon(); } });
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
+  drives.forEach((drive, at) => { strips[at].open(drive.facts); maps[at].clear(); });
+  plots.clear();
+  fresh.series = fresh.blocks = true;
+  soon();
+});
 hire();

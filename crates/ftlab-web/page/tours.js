@@ -4,7 +4,14 @@
 // conclusion is true of this run: a tour never states a number that was not measured in the page.
 const SKEWED = { device: 'tiny', workload: 'mixed-70-30-zipf', seed: 1 };
 const AT_RANDOM = { device: 'tiny', workload: 'randwrite-4k', seed: 1 };
+const MERGING = { device: 'channel-management', workload: 'randwrite-4k', seed: 1, options: { requests: '150000' } };
+const PARTIAL = { device: 'prlru', workload: 'financial1-like', seed: 1, set: ['nand.blocks_per_plane=200', 'cache.capacity=512KiB'], options: { precondition: 'fill', requests: '60000' } };
+const REGULATED = { device: 'agcr', workload: 'mixed-70-30-zipf', seed: 1, set: ['nand.blocks_per_plane=128'], options: { requests: '100000' } };
+const UNPLUGGED = { device: 'tiny', workload: 'randwrite-4k', seed: 1, set: ['ftl.recovery.policy=scan', 'cache.policy=lru', 'cache.capacity=256KiB'], options: { requests: '20000', cut_power: '200ms' } };
+const DYING = { device: 'tiny', workload: 'mixed-70-30-zipf', seed: 1, set: ['ftl.over_provisioning=120%', 'ftl.placement.policy=dynamic', 'nand.faults.schedule=100ms: die 1 dies'], options: { requests: '20000' } };
 const hostOf = result => result.report.host;
+const hostPrograms = result => result.report.flash_commands.host.programs;
+const fillReads = result => result.report.flash_commands.read_modify_write.reads;
 const milliseconds = ns => `${digits(ns / 1e6)} ms`;
 const amplified = result => result.report.write_amplification.total_ratio;
 // Bytes a second that the host wrote in the windows of a series, from `first` on and before `last`.
@@ -80,6 +87,91 @@ const TOURS = [
     question: 'The drive has the same space and the same load. What did separation buy?',
     answer: seen => `Write amplification fell from ${seen.together.toFixed(2)} to ${seen.apart.toFixed(2)}: a victim is nearly empty, or is left alone.`,
     holds: seen => seen.apart < seen.together * 0.95,
+  },
+  {
+    name: 'channels', title: 'Log blocks, and channels that steal time',
+    about: 'A drive that maps whole blocks takes overwrites into log blocks. When the log is full, a log block is merged with its data blocks, and its channel takes no writes (channel management for log-block FTLs).',
+    acts: [
+      {
+        look: 'One channel merges, and the others wait for it: they have nothing to do that the host would see.',
+        plan: { ...MERGING, set: ['ftl.merge.planner=none'] }, see: ({ result }) => ({ waiting: hostOf(result).write.throughput_mb_per_s, full: result.report.merges.full }),
+      },
+      {
+        look: 'Now the others use the time: each merges the data blocks of its own oldest log pages. Watch all dies copy at once.',
+        plan: { ...MERGING, set: ['ftl.merge.planner=cycle-stealing'] }, see: ({ result }) => ({ stealing: hostOf(result).write.throughput_mb_per_s, along: result.report.merges.along }),
+      },
+    ],
+    question: 'It merges more than before. Why is it faster?',
+    answer: seen => `${seen.along.toLocaleString('en')} merges went along with others, in time that was lost before. Writes rose from ${digits(seen.waiting)} to ${digits(seen.stealing)} MB/s: the log is emptied on all channels at once, so it fills up less often.`,
+    holds: seen => seen.stealing > seen.waiting * 2 && seen.along > 0,
+  },
+  {
+    name: 'packed', title: 'Packed pages',
+    about: 'Many writes are smaller than a page. A buffer that evicts such a page reads the rest of it from flash first, and programs a whole page for a part of one (PRLRU).',
+    acts: [
+      {
+        look: 'The buffer evicts what was used longest ago. Each partial page costs a read and a program.',
+        plan: { ...PARTIAL, set: [...PARTIAL.set, 'cache.policy=lru'] }, see: ({ result }) => ({ alone: hostPrograms(result), filled: fillReads(result) }),
+      },
+      {
+        look: 'PRLRU lets two partial pages share a physical page, and keeps warm pages longer.',
+        plan: { ...PARTIAL, set: [...PARTIAL.set, 'cache.policy=prlru'] }, see: ({ result }) => ({ shared: hostPrograms(result), filledLess: fillReads(result), packed: result.report.cache.packed_programs }),
+      },
+    ],
+    question: 'The host wrote the same. What did the flash save?',
+    answer: seen => `The buffer was written back with ${seen.shared.toLocaleString('en')} programs in place of ${seen.alone.toLocaleString('en')}; ${seen.packed.toLocaleString('en')} of them held parts of two pages. Reads to fill up pages fell from ${seen.filled.toLocaleString('en')} to ${seen.filledLess.toLocaleString('en')}.`,
+    holds: seen => seen.shared < seen.alone * 0.95 && seen.filledLess < seen.filled && seen.packed > 0,
+  },
+  {
+    name: 'cost', title: 'Cheap writes, dear reads',
+    about: 'Cells that are programmed in coarse steps take less time, and more sensing when they are read. A regulator chooses for each program (AGCR).',
+    acts: [
+      {
+        look: 'Every program at medium cost, and every read of it, too.',
+        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=traditional'] }, see: ({ result }) => ({ writes: hostOf(result).write.latency_ns.p99, reads: hostOf(result).read.latency_ns.mean }),
+      },
+      {
+        look: 'Now programs are cheap while writes queue up, and dear when there is time. Pages that are read often are written again at high cost, so that their reads are cheap.',
+        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=agcr'] }, see: ({ result }) => ({ regulated: hostOf(result).write.latency_ns.p99, readsAfter: hostOf(result).read.latency_ns.mean, kinds: result.report.cost.programs }),
+      },
+    ],
+    question: 'Cheap writes make dear reads. Does one side pay here?',
+    answer: seen => `Neither: 99 of 100 writes took at most ${milliseconds(seen.regulated)} in place of ${milliseconds(seen.writes)}, and reads ${milliseconds(seen.readsAfter)} on average in place of ${milliseconds(seen.reads)}. ${seen.kinds.low.toLocaleString('en')} programs were cheap, ${seen.kinds.high.toLocaleString('en')} dear: each when it mattered least.`,
+    holds: seen => seen.regulated < seen.writes * 0.75 && seen.readsAfter < seen.reads && seen.kinds.low > 0 && seen.kinds.high > 0,
+  },
+  {
+    name: 'power', title: 'A power cut, and what was lost',
+    about: 'The drive tells the host that a write is done once it is in the buffer, which is DRAM. Every 200 ms the power of a copy of the drive is cut, and the copy recovers.',
+    acts: [
+      {
+        look: 'Random writes through a buffer of 256 KiB, without capacitors. After each cut a copy reads the spare area of all pages to find its map again.',
+        plan: { ...UNPLUGGED, set: [...UNPLUGGED.set, 'power.capacitors=off'] }, see: ({ result }) => ({ cuts: result.power_cuts.cuts.length, lost: result.power_cuts.lost_pages_mean, recovery: result.power_cuts.recovery_mean_ns }),
+      },
+      {
+        look: 'With capacitors: their charge is enough to program what is in the buffer.',
+        plan: { ...UNPLUGGED, set: [...UNPLUGGED.set, 'power.capacitors=on'] }, see: ({ result }) => ({ kept: result.power_cuts.lost_pages_mean, held: result.power_cuts.hold_up_mean_ns }),
+      },
+    ],
+    question: 'Were acknowledged writes lost? Was the drive wrong to lose them?',
+    answer: seen => `In each of ${seen.cuts} cuts about ${Math.round(seen.lost)} pages were lost that only DRAM held, and recovery took ${milliseconds(seen.recovery)} on average. That is allowed: without capacitors only a flush or FUA makes a write last. With them ${digits(seen.kept)} were lost; they held the drive up for ${milliseconds(seen.held)}.`,
+    holds: seen => seen.cuts > 0 && seen.lost > 1 && seen.kept === 0 && seen.held > 0,
+  },
+  {
+    name: 'parity', title: 'A die dies under parity',
+    about: 'After 100 ms a die dies, with all that is on it.',
+    acts: [
+      {
+        look: 'Without parity. Its row in the time line stops, and reads of its data end without data.',
+        plan: DYING, see: ({ result }) => ({ lost: result.report.health.lost_pages, unreadable: hostOf(result).read.unreadable_requests }),
+      },
+      {
+        look: 'Each fourth page is the XOR of three others, on another die. Watch reads of the dead die become reads of all others, and a rebuild make stripes whole again.',
+        plan: { ...DYING, set: [...DYING.set, 'ftl.parity.policy=dies', 'ftl.parity.width=4', 'ftl.parity.rebuild=on'] }, see: ({ result }) => ({ lostNow: result.report.health.lost_pages, unreadableNow: hostOf(result).read.unreadable_requests, computed: result.report.parity.reconstructed_reads, restored: result.report.parity.restored_pages, parity: result.report.parity.parity_programs }),
+      },
+    ],
+    question: 'What did parity save, and what does it cost?',
+    answer: seen => `Without it ${seen.lost} pages were lost, and ${seen.unreadable} reads ended without data. With it ${digits(seen.lostNow)} were lost: ${seen.computed} reads were computed from the other dies, and ${seen.restored.toLocaleString('en')} pages were moved to safety. It costs ${seen.parity.toLocaleString('en')} programs of parity, and a quarter of the space.`,
+    holds: seen => seen.lost > 0 && seen.unreadable > 0 && seen.lostNow === 0 && seen.unreadableNow === 0 && seen.computed > 0,
   },
 ];
 

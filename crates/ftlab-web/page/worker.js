@@ -6,9 +6,11 @@ const LOOKS = 1, SHORT_LOOKS = 256;
 // Faster than this, single operations would be a blur, and are not noted.
 const MOST_FOR_SPANS = 200e6;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
-let wasm = null, run = 0, opened = false, playing = false, speed = null, stopAt = null, now = 0, ended = false;
+let wasm = null, run = 0, opened = false, playing = false, speed = null, stopAt = null;
+// One drive, or two side by side: the time that each has come to, whether it has ended, and when it was last looked at.
+let drives = [];
 // Where the clocks of the simulation and of the wall were when this pace began.
-let origin = { simulated: 0, wall: 0 }, viewed = 0, timer = null;
+let origin = { simulated: 0, wall: 0 }, timer = null;
 
 function ask(question) {
   const bytes = encoder.encode(JSON.stringify(question));
@@ -20,29 +22,47 @@ function ask(question) {
   return JSON.parse(decoder.decode(new Uint8Array(wasm.memory.buffer, answer + 4, length)));
 }
 
-const pace = () => { origin = { simulated: now, wall: performance.now() }; };
+const ended = () => drives.every(drive => drive.ended);
+// The time that all have come to which go on.
+const now = () => Math.min(...drives.filter(drive => !drive.ended || ended()).map(drive => drive.now));
+const pace = () => { origin = { simulated: now(), wall: performance.now() }; };
 // The page forgets what belongs to an earlier run.
 const told = (name, value) => postMessage({ run, [name]: value, memory: wasm.memory.buffer.byteLength });
+const problem = (at, error) => at ? `the drive beside it: ${error}` : error;
 
+// The drive whose turn it is: the one that is behind.
+function next(limit) {
+  let found = null;
+  drives.forEach((drive, at) => {
+    if (!drive.ended && (limit === null || drive.now < limit) && (found === null || drive.now < drives[found].now)) found = at;
+  });
+  return found;
+}
 // Goes on for a slice of wall-clock time, or to the simulated time that the pace has come to.
 function slice(limit) {
-  const began = performance.now(), frames = [];
+  const began = performance.now(), frames = drives.map(() => []);
   const spans = stopAt === 'anything' || (speed !== null && speed <= MOST_FOR_SPANS);
-  const views = began - viewed > SLOW_VIEW_MS;
   do {
-    const frame = ask({ ask: 'go', run: 0, until_ns: limit, looks: stopAt ? SHORT_LOOKS : LOOKS, stop_at: stopAt, spans, views: views && frames.length === 0 });
-    if (frame.error) return { failed: frame.error };
-    frames.push(frame);
-    now = frame.now_ns;
-    ended = frame.ended;
-    if (frame.stopped || ended || (limit !== null && now >= limit)) break;
+    const at = next(limit);
+    if (at === null) break;
+    const drive = drives[at], views = began - drive.viewed > SLOW_VIEW_MS;
+    const frame = ask({ ask: 'go', run: at, until_ns: limit, looks: stopAt ? SHORT_LOOKS : LOOKS, stop_at: stopAt, spans, views });
+    if (frame.error) return { failed: problem(at, frame.error) };
+    frames[at].push(frame);
+    [drive.now, drive.ended] = [frame.now_ns, frame.ended];
+    if (views) drive.viewed = began;
+    if (frame.stopped) break;
   } while (performance.now() - began < SLICE_MS);
+  const stopped = frames.some(one => one.at(-1)?.stopped);
+  return { drives: frames.map(joined), stopped, stoppedAt: stopped ? stopAt : null, ended: ended() };
+}
+// What one drive told in several frames, as one; nothing if it had no turn.
+function joined(frames) {
   const last = frames.at(-1);
+  if (!last) return null;
   last.spans = frames.flatMap(frame => frame.spans);
   const viewing = frames.findLast(frame => frame.series);
   [last.series, last.blocks] = [viewing?.series ?? null, viewing?.blocks ?? null];
-  if (views) viewed = began;
-  last.stoppedAt = last.stopped ? stopAt : null;
   last.cuts = frames.flatMap(frame => frame.cuts);
   last.left_out = frames.reduce((sum, frame) => sum + frame.left_out, 0);
   return last;
@@ -50,27 +70,27 @@ function slice(limit) {
 
 // How everything stands while the run rests. It goes no further: this time has come.
 function view() {
-  const { series, blocks, error } = ask({ ask: 'go', run: 0, until_ns: 0, looks: 0, stop_at: null, spans: false, views: true });
-  if (!error) told('views', { series, blocks });
+  const seen = drives.map((_, at) => ask({ ask: 'go', run: at, until_ns: 0, looks: 0, stop_at: null, spans: false, views: true }));
+  if (!seen.some(one => one.error)) told('views', seen.map(({ series, blocks }) => ({ series, blocks })));
 }
 
 function tick() {
   timer = null;
   const wall = performance.now();
   const limit = speed === null ? null : Math.floor(origin.simulated + (wall - origin.wall) / 1000 * speed);
-  if (limit === null || limit > now) {
+  if (limit === null || next(limit) !== null) {
     const frame = slice(limit);
     if (frame.failed) return fail(frame.failed);
     // A pace that the simulator can't keep is not made up for.
-    frame.behind = limit !== null && now < limit;
+    frame.behind = limit !== null && now() < limit;
     // The load begins after the preparation, so the first frame may also be ahead.
-    if (limit !== null && now !== limit) pace();
-    if (frame.stopped || ended) playing = false;
+    if (limit !== null && now() !== limit) pace();
+    if (frame.stopped || frame.ended) playing = false;
     told('frame', frame);
     if (!playing) {
       stopAt = null;
       view();
-      if (ended) told('result', ask({ ask: 'result', run: 0 }));
+      if (frame.ended) told('results', drives.map((_, at) => ask({ ask: 'result', run: at }).text));
       told('rests', true);
       return;
     }
@@ -88,14 +108,16 @@ const orders = {
     playing = false;
     clearTimeout(timer);
     run = order.run;
-    const { plan } = order, facts = ask({ ask: 'open', run: 0, plan });
-    [now, ended, viewed] = [0, false, 0];
-    opened = !facts.error;
-    told(opened ? 'opened' : 'failed', facts.error ?? facts);
+    drives.forEach((_, at) => ask({ ask: 'close', run: at }));
+    const facts = order.plans.map((plan, at) => ask({ ask: 'open', run: at, plan }));
+    drives = facts.map(() => ({ now: 0, ended: false, viewed: 0 }));
+    const wrong = facts.findIndex(one => one.error);
+    opened = wrong < 0;
+    told(opened ? 'opened' : 'failed', opened ? facts : problem(wrong, facts[wrong].error));
   },
   play(order) {
     clearTimeout(timer);
-    playing = opened && !ended;
+    playing = opened && !ended();
     [speed, stopAt] = [order.speed, order.stopAt];
     pace();
     if (playing) tick();

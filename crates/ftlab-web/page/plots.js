@@ -1,0 +1,128 @@
+// What is drawn beside the strips: the run over time, one drive or two, and the map of blocks.
+'use strict';
+const shown = (value, show) => value === null || value === undefined ? '–' : show(value);
+// A colour stands for what is plotted; the second drive has the same, dashed.
+const BESIDE_DASH = [6, 4];
+const PLOTS = [
+  { title: 'Throughput', unit: 'MB/s', lines: [['reads', 'read_bytes', 1e3], ['writes', 'write_bytes', 1e3]], rate: true },
+  { title: 'Latency, 99th percentile', unit: 'ms', lines: [['reads', 'read_p99_ns', 1e-6], ['writes', 'write_p99_ns', 1e-6]] },
+  { title: 'Pages programmed, for the host and for collection', unit: 'pages/s', lines: [['host', 'host_pages', 1e9], ['collection', 'copied_pages', 1e9]], rate: true },
+  { title: 'Free blocks of the plane with the fewest', unit: 'blocks', lines: [['free blocks', 'free_blocks', 1]] },
+];
+// How the second drive differs, from the beginning up to each moment while both work: sums of one over those of the other.
+const APART = {
+  title: 'The drive beside it over the first, up to then', unit: 'ratio',
+  lines: [['bytes read and written', ['read_bytes', 'write_bytes']], ['pages programmed', ['host_pages', 'copied_pages']], ['pages programmed for each of the host’s', null]],
+};
+
+// The windows of a series that are over.
+const whole = (series, ended) => Math.max(series.start_ns.length - (ended ? 0 : 1), 0);
+const sumOf = (series, names, at) => names.reduce((sum, name) => sum + series[name][at], 0);
+
+// Columns for a chart of one drive: seconds, and a line for each.
+function columnsOf(plot, series, ended) {
+  const count = whole(series, ended), window = series.window_ns;
+  const values = (name, factor) => series[name].slice(0, count).map(value => value === null ? null : value * factor / (plot.rate ? window : 1));
+  return [series.start_ns.slice(0, count).map(ns => ns / 1e9), ...plot.lines.map(([, name, factor]) => values(name, factor))];
+}
+// Sums from the beginning to the end of each window.
+function sums(series, names, ended) {
+  let sum = 0;
+  return Array.from({ length: whole(series, ended) }, (_, at) => { sum += sumOf(series, names, at); return sum; });
+}
+// The value of a column at the last window that is over by then; windows of two drives may differ in length.
+function upTo(series, column, ns) {
+  let low = 0, high = column.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (series.start_ns[middle] + series.window_ns <= ns) low = middle + 1; else high = middle;
+  }
+  return low ? column[low - 1] : null;
+}
+function apart([first, second], ended) {
+  // On the grid of the coarser one, whose windows are some of the other's together.
+  const grid = first.window_ns >= second.window_ns ? first : second;
+  const endOf = series => series.start_ns[whole(series, ended) - 1] + series.window_ns;
+  // Once one has done its load, the other only catches up.
+  const both = Math.min(endOf(first), endOf(second));
+  const ends = grid.start_ns.slice(0, whole(grid, ended)).map(ns => ns + grid.window_ns).filter(ns => ns <= both);
+  const ratio = names => {
+    const [one, other] = [first, second].map(series => sums(series, names, ended));
+    return ends.map(ns => {
+      const [a, b] = [upTo(first, one, ns), upTo(second, other, ns)];
+      return a && b !== null ? b / a : null;
+    });
+  };
+  const [bytes, pages, host] = [['read_bytes', 'write_bytes'], ['host_pages', 'copied_pages'], ['host_pages']].map(ratio);
+  return [ends.map(ns => ns / 1e9), bytes, pages, pages.map((value, at) => value !== null && host[at] ? value / host[at] : null)];
+}
+
+// The charts over time. `show(of)` draws the series of all drives; `ended` tells whether the last windows are over.
+function plotsOf(place) {
+  let charts = [];
+  function clear() {
+    charts.forEach(({ made, observer }) => { observer.disconnect(); made.destroy(); });
+    charts = [];
+    place.textContent = '';
+  }
+  const named = (label, at) => at ? `${label}, beside` : label;
+  function chart(title, unit, lines, format) {
+    const box = el('div', place, 'chart');
+    el('h3', box, '', `${title}, ${unit}`);
+    const axis = { stroke: css('--faint'), grid: { stroke: css('--line') }, ticks: { stroke: css('--line') } };
+    const width = () => Math.max(box.clientWidth, 240);
+    const made = new uPlot({
+      width: width(), height: 200, cursor: { drag: { x: false } }, scales: { x: { time: false } },
+      axes: [{ ...axis, values: (_, marks) => marks.map(mark => latency(mark * 1e9)) }, { ...axis, size: 64 }],
+      series: [{ label: 'at', value: (_, at) => shown(at, value => latency(value * 1e9)) },
+        ...lines.map(({ name, at, dash }) => ({ label: name, stroke: colour(at), dash, width: 2, spanGaps: false, value: (_, value) => shown(value, format) }))],
+    }, [[], ...lines.map(() => [])], box);
+    const observer = new ResizeObserver(() => made.setSize({ width: width(), height: 200 }));
+    observer.observe(box);
+    const drawing = () => chartFile(made, title, lines.map((line, at) => ({ ...line, points: made.data[0].map((x, point) => made.data[at + 1][point] === null ? null : [x, made.data[at + 1][point]]) })));
+    const data = () => csv(['s', ...lines.map(line => line.name)], [...made.data]);
+    fileButtons(box, title, drawing, data);
+    return { made, observer };
+  }
+  // Two drives have windows of their own.
+  const together = columns => columns.length > 1 ? uPlot.join(columns, columns.map(one => one.slice(1).map(() => 2))) : columns[0];
+  function show(all, ended) {
+    const two = all.length > 1;
+    if (!charts.length) {
+      charts = PLOTS.map(plot => chart(plot.title, plot.unit, all.flatMap((_, drive) => plot.lines.map(([label], at) => ({ name: named(label, drive), at, dash: drive ? BESIDE_DASH : [] }))), digits));
+      if (two) charts.push(chart(APART.title, APART.unit, APART.lines.map(([name], at) => ({ name, at, dash: dash(at) })), value => value.toFixed(3)));
+    }
+    PLOTS.forEach((plot, at) => charts[at].made.setData(together(all.map(series => columnsOf(plot, series, ended)))));
+    if (two) charts.at(-1).made.setData(apart(all, ended));
+  }
+  return { show, clear };
+}
+
+// The blocks: a row for each plane; the colour is the state, its strength the share of valid pages.
+function blocksOf(canvas, legend, about) {
+  const STATE_INKS = [null, 2, 0, 1, 6, 7, 7];
+  function show(blocks, facts) {
+    const planes = Math.max(blocks.state.length / Math.max(blocks.per_plane, 1), 1);
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth, row = Math.max(4, Math.min(16, 360 / planes));
+    canvas.style.height = `${row * planes}px`;
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(row * planes * ratio)];
+    const pen = canvas.getContext('2d'), wide = width / blocks.per_plane;
+    pen.scale(ratio, ratio);
+    const inks = STATE_INKS.map(at => at === null ? css('--panel') : colour(at));
+    blocks.state.forEach((of, at) => {
+      pen.globalAlpha = of === 0 ? 1 : 0.15 + 0.85 * blocks.valid[at] / 255;
+      pen.fillStyle = inks[of];
+      pen.fillRect(at % blocks.per_plane * wide, Math.floor(at / blocks.per_plane) * row, Math.max(wide - (wide > 3 ? 0.6 : 0), 0.5), row - (row > 3 ? 1 : 0));
+    });
+    if (!legend.firstChild) {
+      blocks.states.forEach((name, at) => {
+        const entry = el('span', legend);
+        el('span', entry, 'ink').style.background = inks[at];
+        entry.append(name);
+      });
+    }
+    about.textContent = `A row for each plane, a cell for ${facts.blocks_per_plane === blocks.per_plane ? 'each block' : 'some neighbouring blocks'}; the paler, the fewer valid pages. Most erases of a block: ${Math.max(0, ...blocks.erases)}.`;
+  }
+  const clear = () => { legend.textContent = ''; };
+  return { show, clear };
+}
