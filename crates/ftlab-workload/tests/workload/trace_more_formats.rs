@@ -367,6 +367,40 @@ fn windows() {
     assert_eq!(read(lines.replace(',', ".").as_bytes(), "diskmon"), expected);
 }
 
+#[test]
+fn xperf_processes_may_have_commas_and_flushes_have_no_place() {
+    let head = "BeginHeader\n\
+        DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, IrpFlags, FileName\n\
+        DiskFlush, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ElapsedTime, DiskNum, IrpFlags\n\
+        EndHeader\n";
+    let lines = "DiskRead, 1000, a.exe (  4), 12, 0xff01, 0x1000, 0x200, 100, 1, 0x43, \"C:\\a, b.txt\"\n\
+        DiskWrite, 2000, a, b.exe (  4), 12, 0xff01, 0x2000, 0x400, 100, 1, 0x43, C:\\a, 7, 8.txt\n\
+        DiskRead, 3000, a, 5, b (9), c.exe (4), 12, 0xff01, 0x3000, 0x600, 100, 1, 0x43\n\
+        DiskRead, 3500, a (1), 5, 6, b.exe (4), 12, 0xff01, 0x3000, 0x600, 100, 1, 0x43\n\
+        DiskFlush, 4000, System, the (  4), 12, 0xff01, 900, 2, 0x0\n\
+        DiskFlush, 4100, Unknown ( -1), 12, 0xff01, 100, 2, 0x0\n";
+    let expected = [
+        record(0, Op::Read, 8, 1, 1),
+        record(1_000_000, Op::Write, 16, 2, 1),
+        record(2_000_000, Op::Read, 24, 3, 1),
+        record(2_500_000, Op::Read, 24, 3, 1),
+        // In order of arrival, which is an elapsed time before the line.
+        Record::flush(SimTime(2_200_000), 2),
+        Record::flush(SimTime(3_100_000), 2),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort_by_key(|record| record.at);
+    assert_eq!(read(format!("{head}{lines}").as_bytes(), "xperf"), expected);
+    let with_processor = format!("{head}{lines}").replace(" 12, 0xf", " 12, 3, 0xf");
+    let with_processor = with_processor.replace("IrpPtr", "CPU, IrpPtr");
+    assert_eq!(read(with_processor.as_bytes(), "xperf"), expected);
+    // What can't be decided is refused.
+    let odd =
+        format!("{head}{lines}DiskRead, 5000, a, b.exe, 12, 0xff01, 0x1000, 0x200, 100, 1, 0x43\n");
+    let error = failure(odd.as_bytes(), Options::default());
+    assert!(error.to_string().contains("name (number)"), "{error}");
+}
+
 fn by(columns: &str) -> Options {
     let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
     Options { columns, ..Options::default() }
