@@ -16,6 +16,7 @@ mod digest;
 mod doubts;
 mod error;
 mod fields;
+mod folder;
 mod format;
 mod formats;
 #[doc(hidden)]
@@ -24,6 +25,7 @@ mod gate;
 mod input;
 mod inspect;
 mod keys;
+mod mixed;
 mod natural;
 mod options;
 mod pages;

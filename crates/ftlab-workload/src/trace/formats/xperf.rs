@@ -114,13 +114,14 @@ impl Event<'_> {
     }
 }
 
-/// Whether a line is of the head, or of another event: a word, and a comma or the end behind it.
-fn is_other(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
-    let word =
-        line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'_').count();
-    let starts = line.first().is_some_and(u8::is_ascii_alphabetic);
-    starts && (line[word..].is_empty() || line[word] == b',' || line.starts_with(b"OS Version"))
+/// Whether a line is of the head, or of another event: its name and its time. Behind the first of them, a name is enough.
+fn is_other(line: &[u8], has_begun: bool) -> bool {
+    let mut fields = Fields::<b','>::new(line);
+    let (name, time) = (fields.text(), fields.text());
+    let is_word = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let starts = is_word && name.first().is_some_and(u8::is_ascii_alphabetic);
+    let marks = matches!(name, b"BeginHeader" | b"EndHeader") || name.starts_with(b"OS Version");
+    marks || starts && (has_begun || time == b"TimeStamp" || whole_number(time).is_some())
 }
 
 impl LineFormat for Xperf {
@@ -145,7 +146,7 @@ impl LineFormat for Xperf {
             Some(b"DiskRead") => Op::Read,
             Some(b"DiskWrite") => Op::Write,
             Some(b"DiskFlush") => Op::Flush,
-            _ if is_other(line) => {
+            _ if is_other(line, self.others > 0) => {
                 self.others += 1;
                 return Ok(None);
             }
