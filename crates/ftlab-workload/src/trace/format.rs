@@ -14,6 +14,7 @@ use super::fields::{BLANKS, Fields};
 use super::formats;
 use super::gate::RecordPart;
 use super::input::Lines;
+use super::lastline::UsualLine;
 use super::options::Options;
 use super::record::Record;
 use super::source::{BinarySource, LineSource, RecordSource};
@@ -37,6 +38,8 @@ pub struct Format {
     pub unit_varies: bool,
     /// Its specification.
     pub source: &'static str,
+    /// What its files hold and records don't, so that no conversion keeps it.
+    pub not_read: &'static [&'static str],
     pub(crate) codec: Codec,
 }
 
@@ -232,6 +235,10 @@ pub(crate) trait LineWriter: Send {
     fn begin(&mut self, _out: &mut Vec<u8>) {}
     /// Writes a record; the error names what the format cannot express.
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str>;
+    /// What its reader should know of the lines so far.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// How well a format fits the beginning of a file.
@@ -315,8 +322,9 @@ pub(crate) fn open<F: LineFormat>(
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
     let units = options.units(format);
-    let reader = F::new(units, options, lines.sample()?);
-    Ok(Box::new(LineSource::new(lines, reader, options.skip_malformed)))
+    let sample = lines.sample()?;
+    let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample));
+    Ok(Box::new(LineSource::new(lines, reader, options.skip_malformed, usual)))
 }
 
 /// Detects the format of a text from its beginning: the one in which most lines are valid.

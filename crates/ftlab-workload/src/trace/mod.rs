@@ -25,6 +25,8 @@ mod gate;
 mod input;
 mod inspect;
 mod keys;
+mod lastline;
+mod mistaken;
 mod mixed;
 mod natural;
 mod options;
@@ -38,6 +40,7 @@ mod source;
 mod suggest;
 mod table;
 mod units;
+mod utf16;
 
 pub use character::{
     ArrivalCharacter, Character, CharacterComparison, CharacterTally, ComparedFigure,

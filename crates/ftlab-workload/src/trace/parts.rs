@@ -148,7 +148,7 @@ impl PartsSource {
             }
             Supply::Archive { archive, name } => loop {
                 let next = archive.next();
-                let next = next.map_err(|error| TraceError::io(name, "can't unpack it", &error))?;
+                let next = next.map_err(|error| not_unpacked(name, self.opened, &error))?;
                 let Some((file, bytes)) = next else { return Ok(false) };
                 if is_beside(&file) {
                     self.beside.push(file);
@@ -325,6 +325,15 @@ impl RecordSource for PartsSource {
 /// A number of things, in words.
 fn counted(count: u32, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cold]
+fn not_unpacked(name: &str, opened: u32, error: &std::io::Error) -> TraceError {
+    let doing = match opened {
+        0 => "can't unpack it".to_owned(),
+        _ => format!("can't unpack it beyond its first {}", counted(opened, "file", "files")),
+    };
+    TraceError::io(name, &doing, error)
 }
 
 #[cold]

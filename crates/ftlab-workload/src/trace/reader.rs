@@ -340,8 +340,9 @@ impl Trace {
         [hash, self.gate.records, self.origin().0, self.gate.duration_ns()]
     }
 
-    /// Whether its requests have no times.
-    pub(crate) fn is_timeless(&self) -> bool {
+    /// Whether its requests have no times, as far as it was read.
+    #[must_use]
+    pub fn is_timeless(&self) -> bool {
         self.gate.timeless
     }
 

@@ -4,6 +4,7 @@ use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::format::{self, BinaryFormat, LineFormat, Remarks, Taken};
 use super::gate::Gate;
 use super::input::Lines;
+use super::lastline::UsualLine;
 use super::record::Record;
 
 /// Delivers checked records in batches.
@@ -47,10 +48,16 @@ pub(crate) struct LineSource<F> {
     number: u64,
     skipped: Skipped,
     header: bool,
+    usual: UsualLine,
+    /// The last line that is a request.
+    last_request: u64,
+    /// Why the last request may be cut off.
+    cut: Option<String>,
 }
 
 impl<F: LineFormat> LineSource<F> {
-    pub fn new(lines: Lines, format: F, skip_malformed: bool) -> LineSource<F> {
+    /// Creates a source of lines of which the first are `usual`.
+    pub fn new(lines: Lines, format: F, skip_malformed: bool, usual: UsualLine) -> LineSource<F> {
         LineSource {
             lines,
             format,
@@ -58,7 +65,25 @@ impl<F: LineFormat> LineSource<F> {
             number: 0,
             skipped: Skipped::default(),
             header: false,
+            usual,
+            last_request: 0,
+            cut: None,
         }
+    }
+
+    /// Looks at the last line, if it is a request and has no line end.
+    #[cold]
+    fn end(&mut self) {
+        let is_request = self.last_request == self.number;
+        let open = self.lines.open_line().filter(|_| is_request && self.cut.is_none());
+        self.cut = self.cut.take().or_else(|| {
+            let why = self.usual.doubt(open?)?;
+            Some(format!(
+                "the last line ({}) has no line end and {why}: was the file cut off, so that a number in it is \
+                 wrong? Fetch it again, or delete that line",
+                self.number
+            ))
+        });
     }
 }
 
@@ -70,12 +95,16 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
         gate: &mut Gate,
     ) -> Result<bool, TraceError> {
         while out.len() < limit {
-            let Some(line) = self.lines.next()? else { return Ok(false) };
+            let Some(line) = self.lines.next()? else {
+                self.end();
+                return Ok(false);
+            };
             self.number += 1;
             let bad = match self.format.line(line) {
                 Ok(Some(mut record)) => match gate.admit(&mut record) {
                     Ok(true) => {
                         out.push(record);
+                        self.last_request = self.number;
                         continue;
                     }
                     Ok(false) => continue,
@@ -98,6 +127,8 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 continue;
             }
             let line = line.to_vec();
+            let is_cut = self.lines.open_line().and_then(|line| self.usual.doubt(line)).is_some();
+            let bad = if is_cut { bad.cut_off() } else { bad };
             let error = error_at(self.lines.name(), self.number, &line, bad);
             if !skips {
                 return Err(error);
@@ -112,6 +143,8 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
         if self.header {
             remarks.assumed.push("line 1 names the columns".to_owned());
         }
+        remarks.assumed.extend(self.lines.notes().iter().map(|&note| note.to_owned()));
+        remarks.warnings.extend(self.cut.clone());
         remarks
     }
 

@@ -1,5 +1,6 @@
 //! Traces in several files: archives, folders, and several arguments.
 
+use std::io::Read;
 use std::path::Path;
 
 use ftlab::host::Op;
@@ -64,7 +65,16 @@ fn damaged_archives_are_said_to_be_damaged() {
         let error = read(memory(name, &bytes[..bytes.len() - 40])).expect_err(name);
         assert!(matches!(error.kind, ErrorKind::Corrupt | ErrorKind::Io), "{name}: {error}");
         assert!(error.to_string().contains(name), "{error}");
+        let said = error.to_string();
+        assert!(said.contains("truncated") && said.contains("fetch it again"), "{said}");
     }
+    // A tar archive without compression: its reader sees no fault until the next file.
+    let mut tar = Vec::new();
+    flate2::read::MultiGzDecoder::new(TAR).read_to_end(&mut tar).expect("whole");
+    let lines = tar.windows(2).position(|pair| pair == b"\n\0").expect("the end of a file");
+    let error = read(memory("t.tar", &tar[..lines - 4])).expect_err("cut off");
+    assert_eq!(error.kind, ErrorKind::Corrupt, "{error}");
+    assert!(error.problem.contains("the archive ends after"), "{error}");
     let mut empty = vec![0; 1024];
     empty[257..262].copy_from_slice(b"ustar");
     assert!(read(memory("t.tar", &empty)).is_err());

@@ -27,6 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1_000),
     unit_varies: false,
     source: "biosnoop(8) and biosnoop.py of bcc",
+    not_read: &["processes", "latencies", "names of disks"],
     codec: Codec::Text {
         fit: format::fit::<Biosnoop>,
         open: format::open::<Biosnoop>,

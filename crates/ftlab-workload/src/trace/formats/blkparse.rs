@@ -24,6 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "blkparse(1), sections on the default format, actions and RWBS",
+    not_read: &["processes", "processors", "events that are no requests"],
     codec: Codec::Text {
         fit: format::fit::<Blkparse>,
         open: format::open::<Blkparse>,

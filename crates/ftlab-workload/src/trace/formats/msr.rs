@@ -25,6 +25,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(100),
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Narayanan et al., FAST 2008",
+    not_read: &["host names", "response times"],
     codec: Codec::Text {
         fit: format::fit::<Msr>,
         open: format::open::<Msr>,

@@ -21,6 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1_000_000_000),
     unit_varies: false,
     source: "FAQ of libCacheSim, and oracleGeneralBin.h",
+    not_read: &["the next access of each object"],
     codec: Codec::Binary { begins: |_| false, open: format::open_binary::<OracleGeneral> },
 };
 

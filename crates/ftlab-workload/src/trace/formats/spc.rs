@@ -21,6 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "SPC Trace File Format Specification 1.0.1 (2002)",
+    not_read: &["fields behind the time"],
     codec: Codec::Text {
         fit: format::fit::<Spc>,
         open: format::open::<Spc>,

@@ -24,6 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(100),
     unit_varies: false,
     source: "Windows Performance Analyzer, graph Disk Usage; wpaexporter.exe",
+    not_read: &["other columns"],
     codec: Codec::Text { fit: format::fit::<Wpa>, open: format::open::<Wpa>, writer: None },
 };
 
