@@ -1,8 +1,10 @@
 //! Streams of records in the order and with the clock of the file: lines of text, and records of bytes. (Parquet has its own.)
 
+use ftlab::units::Nanos;
+
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::format::{self, BinaryFormat, LineFormat, Remarks, Taken};
-use super::gate::Gate;
+use super::gate::{Gate, RecordPart};
 use super::input::Lines;
 use super::lastline::UsualLine;
 use super::record::Record;
@@ -53,6 +55,8 @@ pub(crate) struct LineSource<F> {
     last_request: u64,
     /// Why the last request may be cut off.
     cut: Option<String>,
+    /// The first line whose time falls far back.
+    fall: Option<(u64, Vec<u8>)>,
 }
 
 impl<F: LineFormat> LineSource<F> {
@@ -68,7 +72,21 @@ impl<F: LineFormat> LineSource<F> {
             usual,
             last_request: 0,
             cut: None,
+            fall: None,
         }
+    }
+
+    /// The error for a line that can't be sorted because the clock fell back before it: at the line where it did.
+    #[cold]
+    fn fallen(&self, gate: &Gate, bad: &Bad) -> Option<TraceError> {
+        let back = Nanos(gate.fallen_ns()?);
+        let (number, line) = self.fall.as_ref()?;
+        let later = self.number - number;
+        let problem = format!(
+            "the time falls back by {back} here and stays behind: {later} lines later, that is more than can be sorted"
+        );
+        let field = F::place(line, RecordPart::Time);
+        Some(error_at(self.lines.name(), *number, line, Bad { problem, field, ..bad.clone() }))
     }
 
     /// Looks at the last line, if it is a request and has no line end.
@@ -105,6 +123,9 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                     Ok(true) => {
                         out.push(record);
                         self.last_request = self.number;
+                        if gate.fallback.records > 0 && self.fall.is_none() {
+                            self.fall = Some((self.number, line.to_vec()));
+                        }
                         continue;
                     }
                     Ok(false) => continue,
@@ -127,6 +148,11 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 continue;
             }
             let line = line.to_vec();
+            if bad.kind == ErrorKind::Unordered
+                && let Some(error) = self.fallen(gate, &bad)
+            {
+                return Err(error);
+            }
             let is_cut = self.lines.open_line().and_then(|line| self.usual.doubt(line)).is_some();
             let bad = if is_cut { bad.cut_off() } else { bad };
             let error = error_at(self.lines.name(), self.number, &line, bad);

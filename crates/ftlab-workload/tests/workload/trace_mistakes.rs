@@ -102,3 +102,35 @@ fn a_last_line_that_may_be_cut_off_is_doubted() {
     let whole = failure(cut("0,8,40\n").as_bytes());
     assert!(!whole.contains("ends within"), "{whole}");
 }
+
+#[test]
+fn a_restart_is_shown_at_the_line_where_the_time_falls() {
+    let run = |count: u64| (0..count).map(|at| format!("{},h,0,Read,0,4096,1\n", 1_000 + at));
+    let text: String = run(50_000).chain(run(100_000)).collect();
+    let options = || Options { order_window: 16, ..Options::default() };
+    let error = read_as(text.as_bytes(), options()).expect_err("it can't be sorted");
+    let place = error.place.as_deref().expect("a line");
+    assert_eq!((place.line, place.text.as_str()), (50_001, "1000,h,0,Read,0,4096,1"));
+    assert_eq!(&place.text[place.field.clone()], "1000");
+    assert!(error.problem.starts_with("the time falls back by 4.9999"), "{error}");
+    assert!(error.remedy.contains("`late` continue"), "{error}");
+    // A stray line before is no reason.
+    let stray = "1100,h,0,Read,0,4096,1\n".to_owned();
+    let text: String = run(300).chain([stray]).chain(run(70_000)).chain(run(100_000)).collect();
+    let error = read_as(text.as_bytes(), options()).expect_err("it can't be sorted");
+    assert_ne!(error.place.map(|place| place.line), Some(301));
+}
+
+#[test]
+fn text_before_a_table_is_skipped_and_counted_if_asked() {
+    let wpa = "IO Type;Process Name;Init Time (s);Size (B);Min Offset;Disk\n\
+               Read;a.exe;0,000001000;4.096;0;0\nWrite;b.exe;0,000101000;512;0x1000;0\n";
+    for text in [MSR, wpa] {
+        let text = format!("2026-01-05, exported by a tool\n{text}");
+        let said = failure(text.as_bytes());
+        assert!(said.contains("line 1") && said.contains("`skip_malformed`"), "{said}");
+        let options = Options { skip_malformed: true, ..Options::default() };
+        let (records, facts) = read_as(text.as_bytes(), options).expect("readable");
+        assert_eq!((&records[..], facts.skipped_lines), (&expected()[..], 1), "{text}");
+    }
+}

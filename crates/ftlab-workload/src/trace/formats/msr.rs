@@ -48,7 +48,10 @@ impl LineFormat for Msr {
     const HEADER: bool = true;
 
     fn new(units: Units, _: &Options, sample: &[u8]) -> Msr {
-        let has_blanks = first_lines(sample).next().is_some_and(|line| !line.contains(&b','));
+        // Of most lines, because a text may come before them.
+        let lines = || first_lines(sample);
+        let with_commas = lines().filter(|line| line.contains(&b',')).count();
+        let has_blanks = with_commas * 2 < lines().count();
         Msr { units, widened: 0, host: None, hosts_differ: false, has_blanks }
     }
 
