@@ -1,5 +1,7 @@
 //! The formats of a trace's files, which must have one.
 
+use ftlab::options::text::clip;
+
 use super::error::{ErrorKind, TraceError};
 use super::format::Format;
 
@@ -35,7 +37,7 @@ impl FormatsSeen {
     pub fn refusal(&self, name: &str) -> TraceError {
         let short = |file: &String| {
             let within = file.strip_prefix(name).unwrap_or(file);
-            within.trim_start_matches(['/', '\\', ',', ' ']).to_owned()
+            clip(within.trim_start_matches(['/', '\\', ',', ' ']))
         };
         let listed = self.all.iter().map(|(format, files)| {
             let names: Vec<String> = files.iter().take(LISTED).map(short).collect();

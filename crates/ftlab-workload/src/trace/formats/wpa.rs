@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use ftlab::options::text::clip;
 use ftlab::units::Nanos;
 
 use crate::trace::columns::{ColumnPlan, Given, RequestPart};
@@ -38,6 +39,8 @@ const NAMES: [(RequestPart, &str); 5] = [
 ];
 /// What may take the place of the column of times.
 const LATER: &str = "Complete Time";
+/// How many columns an error lists.
+const LISTED: usize = 20;
 /// A line with so many of the columns is a head.
 const TELLING: usize = 2;
 /// How many lines may come before the head.
@@ -118,7 +121,7 @@ fn plan(columns: &[String]) -> Result<ColumnPlan, (String, String)> {
         match (usable, there.first()) {
             (Some(column), _) => given.push(column),
             (None, Some(column)) => {
-                lacking.push(format!("{known} in a unit that is exact, and not {column}"))
+                lacking.push(format!("{known} in a unit that is exact, and not {}", clip(column)))
             }
             // A table without disks is of one.
             (None, None) if part == RequestPart::Stream => {}
@@ -128,10 +131,12 @@ fn plan(columns: &[String]) -> Result<ColumnPlan, (String, String)> {
     if lacking.is_empty() {
         return Ok(ColumnPlan { given });
     }
+    let mut listed: Vec<String> = columns.iter().take(LISTED).map(|column| clip(column)).collect();
+    listed.extend((columns.len() > LISTED).then(|| "...".to_owned()));
     let problem = format!(
         "the table of WPA lacks the column {}; it has {}",
         lacking.join(", and the column "),
-        columns.join(", ")
+        listed.join(", ")
     );
     Err((problem, remedy(columns, given)))
 }
@@ -152,8 +157,10 @@ fn remedy(columns: &[String], given: Vec<Given>) -> String {
             }
             return show.to_owned();
         };
-        let unit = match (part, name_and_unit(&column).1) {
-            (RequestPart::Time, Some(unit)) => format!(":{unit}"),
+        let Some(size) = unit(part, name_and_unit(&column).1) else { return show.to_owned() };
+        let known = TimeUnit::ALL.iter().find(|(_, unit)| unit.ns() == size);
+        let unit = match known {
+            Some((name, _)) if part == RequestPart::Time => format!(":{name}"),
             _ => String::new(),
         };
         parts.push(format!("{}={column}{unit}", part.name()));
