@@ -33,7 +33,8 @@ impl UsualLine {
         let lines = sample[..whole].split(|&byte| byte == b'\n').take(SAMPLE_LINES);
         for (number, line) in lines.enumerate() {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if !is_void(line) && !(number == 0 && is_header(line)) {
+            let is_head = number == 0 && is_header(line);
+            if !is_head && !is_void(line) {
                 usual.add(line);
             }
         }

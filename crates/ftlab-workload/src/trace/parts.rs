@@ -73,7 +73,8 @@ pub(crate) fn several(
     let Gathered { files, beside, folders, separate } = gathered;
     let (mut begins, mut formats) = (Vec::new(), FormatsSeen::default());
     for file in files {
-        let mut trace = reader::open_like(file.clone(), options.clone(), formats.first())?;
+        let trace = reader::open_like(file.clone(), options.clone(), formats.first());
+        let mut trace = trace.map_err(|error| if separate { error } else { no_part(error) })?;
         formats.add(trace.format(), trace.name());
         // Of files that don't belong together, only the formats count.
         if !formats.differ() {
@@ -325,6 +326,15 @@ impl RecordSource for PartsSource {
 /// A number of things, in words.
 fn counted(count: u32, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Adds what to do about a file of a folder that is perhaps no trace.
+#[cold]
+fn no_part(mut error: TraceError) -> TraceError {
+    if matches!(error.kind, ErrorKind::UnknownFormat | ErrorKind::Empty | ErrorKind::Unsupported) {
+        error.remedy += "; if it is no trace, move it out of the folder";
+    }
+    error
 }
 
 #[cold]

@@ -232,7 +232,7 @@ fn what_a_conversion_does_not_keep_is_said() {
         "128166372003061629,ftlab,0,Read,4096,512,0\n128166372003061639,ftlab,1,Write,0,4096,0\n";
     assert_eq!(written, kept);
     let (done, written) = converted(msr, "msr", "spc");
-    let begins = "when it began (12816637200.306 s by its clock; the times written begin at 0)";
+    let begins = "when it began (the times written begin at 0)";
     assert_eq!(done.not_kept, ["host names", "response times", begins]);
     assert_eq!(written, "0,8,512,r,0.000000000\n1,0,4096,w,0.000001000\n");
     let spc = "0,8,512,r,1.5\n1,0,4096,w,2.25\n";

@@ -2,7 +2,7 @@
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
-use ftlab_workload::trace::{Facts, Location, Options, Record, TraceError, open};
+use ftlab_workload::trace::{Facts, Location, Options, Record, SpaceUnit, TraceError, open};
 
 fn read_as(content: &[u8], options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
     let mut trace = open(Location::Memory("test".to_owned(), content.to_vec().into()), options)?;
@@ -133,4 +133,18 @@ fn text_before_a_table_is_skipped_and_counted_if_asked() {
         let (records, facts) = read_as(text.as_bytes(), options).expect("readable");
         assert_eq!((&records[..], facts.skipped_lines), (&expected()[..], 1), "{text}");
     }
+}
+
+#[test]
+fn sizes_of_spc_that_look_like_sectors_are_doubted() {
+    let lines: String = (0..20).map(|at| format!("0,{},8,r,{at}.5\n", at * 8)).collect();
+    let warned = |text: &str, options: Options| {
+        let warnings = read_as(text.as_bytes(), options).expect("readable").1.warnings;
+        warnings.iter().any(|text| text.contains("`size_unit` sector"))
+    };
+    assert!(warned(&lines, Options::default()));
+    assert!(!warned(&lines.replace(",8,r", ",4096,r"), Options::default()));
+    assert!(!warned(&lines.replace(",8,r", ",70000,r"), Options::default()), "too large");
+    let sectors = Options { size_unit: Some(SpaceUnit::Sector), ..Options::default() };
+    assert!(!warned(&lines, sectors));
 }

@@ -467,20 +467,6 @@ fn what_blkparse_and_biosnoop_print_around_their_lines_is_skipped() {
     assert_eq!(read(behind.as_bytes(), "biosnoop"), expected);
 }
 
-#[test]
-fn sizes_of_spc_that_look_like_sectors_are_doubted() {
-    let lines: String = (0..20).map(|at| format!("0,{},8,r,{at}.5\n", at * 8)).collect();
-    let warned = |text: &str, options: Options| {
-        let warnings = read_with(text.as_bytes(), options).1.warnings;
-        warnings.iter().any(|text| text.contains("`size_unit` sector"))
-    };
-    assert!(warned(&lines, Options::default()));
-    assert!(!warned(&lines.replace(",8,r", ",4096,r"), Options::default()));
-    assert!(!warned(&lines.replace(",8,r", ",70000,r"), Options::default()), "too large");
-    let sectors = Options { size_unit: Some(SpaceUnit::Sector), ..Options::default() };
-    assert!(!warned(&lines, sectors));
-}
-
 fn by(columns: &str) -> Options {
     let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
     Options { columns, ..Options::default() }

@@ -219,3 +219,14 @@ fn files_of_different_formats_are_told_apart() {
     let error = read(folder.path().into()).expect_err("it is damaged");
     assert!(error.file.ends_with("2.csv") && error.to_string().contains("line 1"), "{error}");
 }
+
+#[test]
+fn a_file_of_a_folder_that_is_no_trace_is_named_with_the_remedy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("results")).expect("a folder");
+    write(folder.path(), "results/notes", "what we did\non that day, and why\n");
+    write(folder.path(), "z.csv", "1000,h,0,Read,0,4096,1\n");
+    let error = read(folder.path().into()).expect_err("notes are no trace");
+    assert!(error.file.ends_with("notes"), "{error}");
+    assert!(error.remedy.ends_with("if it is no trace, move it out of the folder"), "{error}");
+}
