@@ -8,7 +8,8 @@ use ftlab_lab::character::{ShownLoad, in_words, inspection_in_words, is_trace_pa
 use ftlab_lab::load::{self, short_name};
 use ftlab_lab::result::{self, FileKind};
 use ftlab_workload::trace::{
-    self, ConvertOptions, Format, Inspection, Trace, TraceError, compare_characters,
+    self, Compression, ConvertOptions, Format, Inspection, Location, Trace, TraceError,
+    compare_characters,
 };
 
 use crate::args::{ReadingArgs, TraceCommand, TracePageArgs};
@@ -53,6 +54,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
         TraceCommand::Convert { input, output, to, drop_unsupported, force, reading } => {
             refuse_special(output)?;
             let format = target_format(*to, output)?;
+            refuse_own_input(input, output)?;
             refuse_to_overwrite(output, *force)?;
             let mut trace = load::open(input, reading.options())?;
             let options = ConvertOptions { drop_unsupported: *drop_unsupported };
@@ -95,20 +97,81 @@ fn write_page(args: &TracePageArgs, loads: &[ShownLoad<'_>]) -> Result<(), Failu
     Ok(result::write_file(file, page.as_bytes(), &PAGE, args.force)?)
 }
 
+/// The format to write: what was said, or else what the name says. They must not contradict each other.
 fn target_format(to: Option<&'static Format>, output: &Path) -> Result<&'static Format, Failure> {
-    let by_name = || match output.extension().and_then(|ending| ending.to_str()) {
+    let ending = ending(output);
+    let by_name = match ending.as_deref() {
         Some("parquet") => trace::named("parquet").ok(),
         _ => None,
     };
-    to.or_else(by_name).ok_or_else(|| {
-        let names: Vec<&str> = trace::FORMATS.iter().map(|format| format.name).collect();
-        Failure::usage(format!(
-            "the name {} does not imply a format\n  remedy: add --to FORMAT, one of {}; a \
-             name that ends in .parquet needs none",
-            output.display(),
-            names.join(", ")
-        ))
-    })
+    let is_text_name = matches!(ending.as_deref(), Some("csv" | "txt" | "tsv" | "log"));
+    let shown = output.display();
+    match (to, by_name) {
+        (Some(to), Some(named)) if to.name != named.name => Err(Failure::usage(format!(
+            "the name {shown} says {}, but --to says {}\n  remedy: leave out --to, or choose another name",
+            named.name, to.name
+        ))),
+        (Some(to), _) if to.name == "parquet" && is_text_name => Err(Failure::usage(format!(
+            "the name {shown} says text, but --to says parquet\n  remedy: choose a name that ends in .parquet"
+        ))),
+        (Some(format), _) | (None, Some(format)) => Ok(format),
+        (None, None) => {
+            let written = trace::FORMATS.iter().filter(|format| format.is_written());
+            let names: Vec<&str> = written.map(|format| format.name).collect();
+            Err(Failure::usage(format!(
+                "the name {shown} does not imply a format\n  remedy: add --to FORMAT, one of {}; a \
+                 name that ends in .parquet needs none",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+/// What a name ends in, apart from its compression.
+fn ending(output: &Path) -> Option<String> {
+    let plain = match Compression::of_name(output) {
+        Compression::None => output.to_owned(),
+        _ => output.with_extension(""),
+    };
+    Some(plain.extension()?.to_str()?.to_lowercase())
+}
+
+/// Refuses to write over what is read, or into the folder that is read.
+fn refuse_own_input(input: &str, output: &Path) -> Result<(), Failure> {
+    let files = match Location::from_argument(input) {
+        Location::Several(files) => files,
+        one => vec![one],
+    };
+    let Some(target) = resolved(output) else { return Ok(()) };
+    let paths = files.iter().filter_map(|file| match file {
+        Location::File(path) => std::fs::canonicalize(path).ok(),
+        _ => None,
+    });
+    for path in paths {
+        let shown = output.display();
+        if path == target {
+            return Err(Failure::usage(format!(
+                "{shown} is the trace that is read, and would be lost\n  remedy: write to another name"
+            )));
+        }
+        if path.is_dir() && target.starts_with(&path) {
+            return Err(Failure::usage(format!(
+                "{shown} lies in the folder that is read, and would be part of that trace\n  remedy: write to \
+                 another folder"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The full path of a file that may not exist yet.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let folder = || {
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let folder = std::fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+        Some(folder.join(path.file_name()?))
+    };
+    std::fs::canonicalize(path).ok().or_else(folder)
 }
 
 /// Refuses targets that a file cannot replace: standard output, devices, pipes and folders.
@@ -169,6 +232,15 @@ fn convert(
             "{} times rounded down to the {} of {target}",
             count(done.rounded_times),
             ftlab::units::Nanos(done.tick_ns)
+        );
+    }
+    done.remarks.iter().for_each(|remark| say!("{remark}"));
+    if !done.not_kept.is_empty() {
+        say!("not kept: {}", done.not_kept.join("; "));
+    }
+    if trace.is_timeless() {
+        say!(
+            "warning: the trace has no times: those written are all 0; replay it by --queue-depth"
         );
     }
     warn(trace);

@@ -73,6 +73,64 @@ fn converting_keeps_the_records() {
     let done = place.run("trace convert trace.csv t.txt");
     assert_eq!(done.code, 2);
     assert!(done.err.contains("--to") && done.err.contains("mqsim"), "{}", done.err);
+    assert!(!done.err.contains("xperf"), "only what is written: {}", done.err);
+}
+
+#[test]
+fn converting_says_what_it_does_not_keep() {
+    let place = Place::new();
+    let done = place.run("trace convert trace.csv t.spc --to spc");
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(
+        done.err.contains("not kept: host names; response times; when it began"),
+        "{}",
+        done.err
+    );
+    place.write("untimed.csv", b"R,0,4096\nW,8192,4096\n");
+    let plan = "--columns op=1,offset=2,size=3";
+    let done = place.run(&format!("trace convert untimed.csv u.txt --to msr {plan}"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.err.contains("no times: those written are all 0"), "{}", done.err);
+}
+
+#[test]
+fn converting_never_writes_over_what_it_reads() {
+    let place = Place::new();
+    std::fs::create_dir(place.path("days")).unwrap();
+    place.write("days/one.csv", trace(10).as_bytes());
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("trace.csv", place.path("link.csv")).unwrap();
+    let before = (place.read("trace.csv"), place.read("days/one.csv"));
+    let lost = "is the trace that is read";
+    for (line, said) in [
+        ("trace.csv trace.csv", lost),
+        ("trace.csv ./days/../trace.csv", lost),
+        ("trace.csv,days/one.csv days/one.csv", lost),
+        #[cfg(unix)]
+        ("link.csv trace.csv", lost),
+        ("days days/one.csv", "lies in the folder that is read"),
+        ("days days/new.csv", "lies in the folder that is read"),
+    ] {
+        let done = place.run(&format!("trace convert {line} --to msr --force"));
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        assert!(done.err.contains(said) && done.err.contains("remedy"), "{line}: {}", done.err);
+    }
+    assert_eq!((place.read("trace.csv"), place.read("days/one.csv")), before);
+}
+
+#[test]
+fn a_name_and_a_format_that_contradict_each_other_are_refused() {
+    let place = Place::new();
+    for (line, said) in [
+        ("t.parquet --to msr", "says parquet, but --to says msr"),
+        ("t.Parquet.gz --to msr", "says parquet, but --to says msr"),
+        ("t.csv --to parquet", "says text, but --to says parquet"),
+    ] {
+        let done = place.run(&format!("trace convert trace.csv {line}"));
+        assert_eq!(done.code, 2, "{line}: {}", done.err);
+        assert!(done.err.contains(said), "{line}: {}", done.err);
+    }
+    assert_eq!(place.run("trace convert trace.csv t.PARQUET").code, 0);
 }
 
 #[cfg(unix)]

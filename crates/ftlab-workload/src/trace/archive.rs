@@ -196,32 +196,54 @@ pub(crate) fn is_beside(name: &str) -> bool {
         || endings.iter().any(|ending| file.ends_with(ending))
 }
 
-/// Sends a file's bytes. Returns false if nobody listens.
-fn send_file(name: String, from: &mut dyn Read, to: &SyncSender<ArchivePiece>) -> io::Result<bool> {
+/// The error of a library whose kind does not say that the archive is damaged.
+#[cold]
+fn damaged(error: impl std::fmt::Display) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error.to_string())
+}
+
+/// Sends a file's bytes. Returns how many, or none if nobody listens.
+fn send_file(
+    name: String,
+    from: &mut dyn Read,
+    to: &SyncSender<ArchivePiece>,
+) -> io::Result<Option<u64>> {
     if to.send(ArchivePiece::Begins(name)).is_err() {
-        return Ok(false);
+        return Ok(None);
     }
+    let mut sent = 0;
     loop {
         let mut block = Vec::new();
         from.take(BLOCK as u64).read_to_end(&mut block)?;
         if block.is_empty() {
-            return Ok(true);
+            return Ok(Some(sent));
         }
+        sent += block.len() as u64;
         if to.send(ArchivePiece::Content(block)).is_err() {
-            return Ok(false);
+            return Ok(None);
         }
     }
 }
 
 fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
-    for entry in tar::Archive::new(from).entries()? {
-        let mut entry = entry?;
+    let early = |error: io::Error| match error.kind() {
+        io::ErrorKind::Other => damaged(error),
+        _ => error,
+    };
+    for entry in tar::Archive::new(from).entries().map_err(early)? {
+        let mut entry = entry.map_err(early)?;
         if !entry.header().entry_type().is_file() {
             continue;
         }
         let name = entry.path()?.to_string_lossy().into_owned();
-        if !send_file(name, &mut entry, to)? {
-            break;
+        let size = entry.size();
+        match send_file(name, &mut entry, to)? {
+            None => break,
+            Some(sent) if sent < size => {
+                let text = format!("the archive ends after {sent} of the file's {size} bytes");
+                return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
+            }
+            Some(_) => {}
         }
     }
     Ok(())

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use ftlab::units::SimTime;
 use serde::Serialize;
 
 use super::compressors::{self, Compressor};
@@ -36,6 +37,10 @@ pub struct Converted {
     pub rounded_times: u64,
     /// The resolution of that clock, in nanoseconds.
     pub tick_ns: u64,
+    /// What the trace holds and the file does not.
+    pub not_kept: Vec<String>,
+    /// What a reader of the file should know.
+    pub remarks: Vec<&'static str>,
     /// BLAKE3 of the records that were read; empty if no trace was read.
     pub digest: String,
 }
@@ -48,6 +53,8 @@ impl Converted {
             made_plain: 0,
             rounded_times: 0,
             tick_ns: format.tick.0,
+            not_kept: Vec::new(),
+            remarks: Vec::new(),
             digest: String::new(),
         }
     }
@@ -139,7 +146,7 @@ fn give_name(unfinished: &Path, path: &Path) -> io::Result<()> {
 }
 
 /// Writes the rest of `trace` to `path` in `format`. Text is compressed if the name ends in `.gz`,
-/// `.zst`, `.bz2` or `.xz`.
+/// `.zst`, `.bz2` or `.xz`. Times count from the first request, or as in the trace if that has the same format.
 pub fn convert(
     trace: &mut Trace,
     format: &'static Format,
@@ -152,17 +159,32 @@ pub fn convert(
     let mut target = ConvertTarget::new(format, path, unfinished.file().map_err(failed)?, &name)?;
     let mut done = Converted::nothing(format);
     let (mut digest, mut batch) = (Digest::new(), Vec::new());
+    let keeps_clock = trace.format().name == format.name;
     while trace.next_batch(&mut batch)? {
         digest.update(&batch);
+        let origin = if keeps_clock { trace.origin().0 } else { 0 };
         for record in &batch {
-            let written = target.put(record, options, &mut done).map_err(failed)?;
-            written.map_err(|what| unsupported(&name, format, what))?;
+            let at = SimTime(record.at.0.saturating_add(origin));
+            let written = target.put(&Record { at, ..*record }, options, &mut done);
+            written.map_err(failed)?.map_err(|what| unsupported(&name, format, what))?;
         }
     }
+    done.not_kept = not_kept(trace, keeps_clock);
+    done.remarks.extend(target.remark());
     target.finish().map_err(failed)?;
     unfinished.publish(path).map_err(failed)?;
     done.digest = digest.finish();
     Ok(done)
+}
+
+/// What a trace that was read to its end holds and a file written from its records does not.
+fn not_kept(trace: &Trace, keeps_clock: bool) -> Vec<String> {
+    let mut lost: Vec<String> =
+        trace.format().not_read.iter().map(|what| (*what).to_owned()).collect();
+    if trace.origin() > SimTime::ZERO && !keeps_clock {
+        lost.push("when it began (the times written begin at 0)".to_owned());
+    }
+    lost
 }
 
 #[cold]
@@ -295,6 +317,14 @@ impl ConvertTarget {
             Err(what) => return Ok(Err(what)),
         }
         Ok(Ok(()))
+    }
+
+    /// What a reader of the file should know.
+    fn remark(&self) -> Option<&'static str> {
+        match self {
+            ConvertTarget::Text { encode, .. } => encode.remark(),
+            ConvertTarget::Parquet(_) => None,
+        }
     }
 
     /// Text is handed on; Parquet is written in groups.

@@ -78,6 +78,14 @@ impl Bad {
         TraceError::new(self.kind, file, self.problem, remedy).at(TracePosition::row(number))
     }
 
+    /// Says that the file ends within the line.
+    #[cold]
+    pub fn cut_off(self) -> Bad {
+        let remedy = "the file ends within this line, so it is probably truncated: fetch it again; or \
+                      `skip_malformed` leaves the line out and counts it";
+        Bad { remedy: Some(remedy.to_owned()), ..self }
+    }
+
     /// Creates the error for a malformed field.
     #[cold]
     pub fn field(field: Range<usize>, problem: impl Into<String>) -> Bad {
@@ -109,9 +117,10 @@ impl TraceError {
         let (kind, remedy) = match error.kind() {
             Io::NotFound => (ErrorKind::Io, "check the path"),
             Io::PermissionDenied => (ErrorKind::Io, "check its permissions"),
-            Io::UnexpectedEof | Io::InvalidData | Io::InvalidInput => {
-                (ErrorKind::Corrupt, "the file is damaged or truncated: fetch it again")
-            }
+            Io::UnexpectedEof | Io::InvalidData | Io::InvalidInput => (
+                ErrorKind::Corrupt,
+                "it is truncated or damaged: compare its size with that of the original, and fetch it again",
+            ),
             Io::NotADirectory => (ErrorKind::Io, "check the path: one of its folders is a file"),
             Io::StorageFull | Io::QuotaExceeded => {
                 (ErrorKind::Io, "free some space, or choose another place")

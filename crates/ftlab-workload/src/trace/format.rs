@@ -15,6 +15,7 @@ use super::formats;
 use super::gate::RecordPart;
 use super::head::{self, HeadRule};
 use super::input::Lines;
+use super::lastline::UsualLine;
 use super::options::Options;
 use super::record::Record;
 use super::source::{BinarySource, LineSource, RecordSource};
@@ -38,6 +39,8 @@ pub struct Format {
     pub unit_varies: bool,
     /// Its specification.
     pub source: &'static str,
+    /// What its files hold and records don't, so that no conversion keeps it.
+    pub not_read: &'static [&'static str],
     pub(crate) codec: Codec,
 }
 
@@ -233,6 +236,10 @@ pub(crate) trait LineWriter: Send {
     fn begin(&mut self, _out: &mut Vec<u8>) {}
     /// Writes a record; the error names what the format cannot express.
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str>;
+    /// What its reader should know of the lines so far.
+    fn remark(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// How well a format fits the beginning of a file.
@@ -318,13 +325,13 @@ pub(crate) fn open<F: LineFormat>(
 ) -> Result<Box<dyn RecordSource>, TraceError> {
     let units = options.units(format);
     let sample = lines.sample()?;
-    let reader = F::new(units, options, sample);
+    let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample));
     // Those that look for their columns by name know heads themselves.
     let knows = F::COLUMNS.address == F::COLUMNS.size;
     let head = head::of(sample).filter(|_| !knows);
     let rule = |head: head::Head| head.rule(format, F::HEADS, F::COLUMNS, &units, sample);
     let rule = head.map_or(HeadRule::None, rule);
-    Ok(Box::new(LineSource::new(lines, reader, rule, options.skip_malformed)))
+    Ok(Box::new(LineSource::new(lines, reader, rule, usual, options.skip_malformed)))
 }
 
 /// Detects the format of a text from its beginning: the one in which most lines are valid.

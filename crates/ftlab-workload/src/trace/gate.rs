@@ -227,6 +227,11 @@ impl Gate {
         Ok(at)
     }
 
+    /// How far the clock fell back, if it has not reached its latest time again.
+    pub fn fallen_ns(&self) -> Option<u64> {
+        self.fallback.lasts(self.latest).then_some(self.fallback.back_ns)
+    }
+
     /// Lets the clock go on from the latest time, or beyond the range of a counter that wrapped. Returns the time of
     /// the record that has the time `at`.
     fn begin_anew(&mut self, at: u64) -> u64 {

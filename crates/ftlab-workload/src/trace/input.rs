@@ -3,6 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,6 +14,8 @@ use serde::Serialize;
 use super::archive::{Archive, ArchiveBytes, ArchiveKind};
 use super::compressors;
 use super::error::{ErrorKind, TraceError};
+use super::mistaken;
+use super::utf16::{UnitOrder, Utf16Reader};
 
 /// The location of a trace.
 #[derive(Clone, Debug)]
@@ -193,6 +196,9 @@ pub(crate) fn open(
         Location::Memory(_, bytes) => Box::new(Cursor::new(bytes.clone())),
     };
     let magic = peek(&mut reader).map_err(failed)?;
+    if let Some(refusal) = mistaken::refusal(&name, &magic) {
+        return Err(refusal);
+    }
     let kind = ArchiveKind::of(&magic).filter(|kind| *kind != ArchiveKind::Tar);
     if !magic.starts_with(b"PAR1") && kind.is_none() {
         return unpack(&name, Box::new(Cursor::new(magic).chain(reader)), most);
@@ -222,8 +228,12 @@ fn unpack(name: &str, whole: Box<dyn Read + Send>, most: u64) -> Result<Opened, 
     let whole: Box<dyn Read + Send> = Box::new(Cursor::new(magic).chain(whole));
     let mut bytes = compression.decoder(whole).map_err(failed)?;
     let start = peek(&mut bytes).map_err(unpacked)?;
+    if let Some(refusal) = mistaken::refusal(name, &start) {
+        return Err(refusal);
+    }
     let kind = ArchiveKind::of(&start);
     let is_table = start.starts_with(b"PAR1");
+    let order = UnitOrder::of(&start);
     let bytes: Box<dyn Read + Send> = Box::new(Cursor::new(start).chain(bytes).take(most));
     match kind {
         Some(ArchiveKind::Tar) => {
@@ -232,7 +242,16 @@ fn unpack(name: &str, whole: Box<dyn Read + Send>, most: u64) -> Result<Opened, 
         }
         Some(kind) => Err(needs_file(name, Some(kind))),
         None if is_table => Err(needs_file(name, None)),
-        None => Ok(Opened::Bytes(Lines::new(bytes, name.to_owned()), compression)),
+        None => {
+            let mut lines = match order {
+                Some(order) => {
+                    Lines::new(Box::new(Utf16Reader::new(bytes, order)), name.to_owned())
+                }
+                None => Lines::new(bytes, name.to_owned()),
+            };
+            lines.notes.extend(order.map(|_| "the text is in UTF-16"));
+            Ok(Opened::Bytes(lines, compression))
+        }
     }
 }
 
@@ -274,6 +293,12 @@ const BLOCK: usize = 256 << 10;
 /// fill memory.
 const LONGEST_LINE: usize = 64 << 10;
 
+/// Gives lines that end in CR the usual end.
+#[cold]
+fn end_lines(text: &mut [u8]) {
+    text.iter_mut().filter(|byte| **byte == b'\r').for_each(|byte| *byte = b'\n');
+}
+
 /// Splits a stream of bytes into lines, or hands the bytes out. The buffer holds one block and the rest of the previous line.
 pub(crate) struct Lines {
     reader: Box<dyn Read + Send>,
@@ -282,12 +307,31 @@ pub(crate) struct Lines {
     start: usize,
     end: usize,
     ended: bool,
+    /// How many bytes were read.
+    read: u64,
+    /// Whether lines end in CR alone.
+    has_bare_cr: bool,
+    /// The last line, if it has no line end and was taken.
+    open: Range<usize>,
+    /// What is unusual about the text.
+    notes: Vec<&'static str>,
 }
 
 impl Lines {
     fn new(reader: Box<dyn Read + Send>, name: String) -> Lines {
         let buffer = vec![0; BLOCK + LONGEST_LINE];
-        Lines { reader, name, buffer, start: 0, end: 0, ended: false }
+        Lines {
+            reader,
+            name,
+            buffer,
+            start: 0,
+            end: 0,
+            ended: false,
+            read: 0,
+            has_bare_cr: false,
+            open: 0..0,
+            notes: Vec::new(),
+        }
     }
 
     /// Returns the name for messages.
@@ -303,6 +347,12 @@ impl Lines {
         }
         if self.buffer[self.start..self.end].starts_with(b"\xef\xbb\xbf") {
             self.start += 3;
+        }
+        let ahead = &mut self.buffer[self.start..self.end];
+        if memchr::memchr(b'\n', ahead).is_none() && memchr::memchr(b'\r', ahead).is_some() {
+            end_lines(ahead);
+            self.has_bare_cr = true;
+            self.notes.push("lines end in CR alone");
         }
         let all = &self.buffer[self.start..self.end];
         match memchr::memrchr(b'\n', all) {
@@ -343,12 +393,23 @@ impl Lines {
                 }
                 let (from, length) = (self.start, ready.len());
                 self.start = self.end;
+                self.open = from..self.end;
                 break (from, length);
             }
             self.refill()?;
         };
         let line = &self.buffer[from..from + length];
         Ok(Some(line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// The last line, if it was taken and has no line end.
+    pub fn open_line(&self) -> Option<&[u8]> {
+        Some(&self.buffer[self.open.clone()]).filter(|line| !line.is_empty())
+    }
+
+    /// What is unusual about the text.
+    pub fn notes(&self) -> &[&'static str] {
+        &self.notes
     }
 
     /// Moves the unfinished line to the front and reads more.
@@ -365,9 +426,18 @@ impl Lines {
         loop {
             match self.reader.read(&mut self.buffer[self.end..]) {
                 Ok(0) => self.ended = true,
-                Ok(count) => self.end += count,
+                Ok(count) => {
+                    if self.has_bare_cr {
+                        end_lines(&mut self.buffer[self.end..self.end + count]);
+                    }
+                    self.end += count;
+                    self.read += count as u64;
+                }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(TraceError::io(&self.name, "reading stopped", &error)),
+                Err(error) => {
+                    let doing = format!("reading stopped after {} bytes of text", self.read);
+                    return Err(TraceError::io(&self.name, &doing, &error));
+                }
             }
             return Ok(());
         }

@@ -16,6 +16,7 @@ mod digest;
 mod doubts;
 mod error;
 mod fields;
+mod folder;
 mod format;
 mod formats;
 #[doc(hidden)]
@@ -25,6 +26,9 @@ mod head;
 mod input;
 mod inspect;
 mod keys;
+mod lastline;
+mod mistaken;
+mod mixed;
 mod moments;
 mod names_of_columns;
 mod natural;
@@ -41,6 +45,7 @@ mod source;
 mod suggest;
 mod table;
 mod units;
+mod utf16;
 
 pub use character::{
     ArrivalCharacter, Character, CharacterComparison, CharacterTally, ComparedFigure,

@@ -4,16 +4,16 @@
 //! other are read one at a time however many there are. The files of an archive can only be read in its order.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::path::{Path, PathBuf};
 
 use ftlab::units::SimTime;
 
 use super::archive::{Archive, is_beside};
 use super::error::{ErrorKind, TraceError};
+use super::folder::Gathered;
 use super::format::{Format, Remarks};
 use super::gate::Gate;
 use super::input::{self, Compression, Location};
-use super::natural::natural;
+use super::mixed::FormatsSeen;
 use super::options::Options;
 use super::reader::{self, Trace};
 use super::record::Record;
@@ -53,6 +53,8 @@ pub(crate) struct PartsSource {
     /// Whether each file has streams of its own: their numbers here by file and number there.
     streams: Option<BTreeMap<(u32, u32), u32>>,
     beside: Vec<String>,
+    /// Of the files of an archive so far.
+    formats: FormatsSeen,
     /// The files read so far, by a print of their requests.
     seen: BTreeMap<[u64; 4], String>,
     remarks: Remarks,
@@ -62,62 +64,38 @@ pub(crate) struct PartsSource {
 /// The parts of a trace, and the format of the first of them.
 type OpenedParts = (Box<dyn RecordSource>, &'static Format, Compression);
 
-/// Opens the files of a folder.
-pub(crate) fn folder(path: &Path, options: &Options) -> Result<OpenedParts, TraceError> {
-    let name = path.display().to_string();
-    let failed = |error: std::io::Error| TraceError::io(&name, "can't read it", &error);
-    let (mut files, mut beside) = (Vec::new(), Vec::new());
-    for entry in std::fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let file = entry.file_name().to_string_lossy().into_owned();
-        let is_file = entry.path().is_file();
-        match is_file && !is_beside(&file) {
-            true => files.push(entry.path()),
-            false if is_file => beside.push(file),
-            false => {}
-        }
-    }
-    files.sort_by(|one: &PathBuf, other| {
-        natural(&one.to_string_lossy()).cmp(&natural(&other.to_string_lossy()))
-    });
-    beside.sort_unstable();
-    let files = files.into_iter().map(Location::File).collect();
-    several(&name, files, beside, options, false)
-}
-
-/// Opens several files. Each has streams of its own if they are `separate`.
+/// Opens several files.
 pub(crate) fn several(
     name: &str,
-    files: Vec<Location>,
-    beside: Vec<String>,
+    gathered: Gathered,
     options: &Options,
-    separate: bool,
 ) -> Result<OpenedParts, TraceError> {
-    let mut options = options.clone();
-    let mut begins = Vec::new();
+    let Gathered { files, beside, folders, separate } = gathered;
+    let (mut begins, mut formats) = (Vec::new(), FormatsSeen::default());
     for file in files {
-        let mut trace = reader::open(file.clone(), options.clone())?;
-        trace.next_batch(&mut Vec::new())?;
-        options.format = Some(trace.format());
+        let trace = reader::open_like(file.clone(), options.clone(), formats.first());
+        let mut trace = trace.map_err(|error| if separate { error } else { no_part(error) })?;
+        formats.add(trace.format(), trace.name());
+        // Of files that don't belong together, only the formats count.
+        if !formats.differ() {
+            trace.next_batch(&mut Vec::new())?;
+        }
         begins.push((trace.origin(), file));
     }
-    let Some(format) = options.format.filter(|_| !begins.is_empty()) else {
-        return Err(no_file(name));
-    };
+    let Some(format) = formats.first() else { return Err(no_file(name)) };
+    if formats.differ() {
+        return Err(formats.refusal(name));
+    }
     // A stable sort: files that begin at once stay in the order of their names.
     begins.sort_by_key(|(at, _)| *at);
-    let source = PartsSource {
-        supply: Supply::Files(begins.into()),
-        format,
-        active: Vec::new(),
-        opened: 0,
-        streams: separate.then(BTreeMap::new),
-        beside,
-        seen: BTreeMap::new(),
-        remarks: Remarks::default(),
-        skipped: Skipped::default(),
-        options,
-    };
+    let mut source = PartsSource::new(Supply::Files(begins.into()), format, options);
+    source.streams = separate.then(BTreeMap::new);
+    source.beside = beside;
+    if !folders.is_empty() {
+        let listed = folders.iter().take(MOST_REMARKS).map(String::as_str).collect::<Vec<_>>();
+        let count = counted(folders.len() as u32, "folder in it is", "folders in it are");
+        source.remarks.assumed.push(format!("{count} read with it: {}", listed.join(", ")));
+    }
     Ok((Box::new(source), format, Compression::None))
 }
 
@@ -128,24 +106,14 @@ pub(crate) fn archive(
     compression: Compression,
     options: &Options,
 ) -> Result<OpenedParts, TraceError> {
-    let mut source = PartsSource {
-        supply: Supply::Archive { archive, name: name.to_owned() },
-        // Until the first file says what it is.
-        format: &super::formats::csv::FORMAT,
-        options: options.clone(),
-        active: Vec::new(),
-        opened: 0,
-        streams: None,
-        beside: Vec::new(),
-        seen: BTreeMap::new(),
-        remarks: Remarks::default(),
-        skipped: Skipped::default(),
-    };
+    let supply = Supply::Archive { archive, name: name.to_owned() };
+    // Until the first file says what it is.
+    let mut source = PartsSource::new(supply, &super::formats::csv::FORMAT, options);
     if !source.open_next()? {
         return Err(no_file(name));
     }
     let format = source.active[0].trace.format();
-    (source.format, source.options.format) = (format, Some(format));
+    source.format = format;
     Ok((Box::new(source), format, compression))
 }
 
@@ -156,24 +124,51 @@ fn no_file(name: &str) -> TraceError {
 }
 
 impl PartsSource {
+    fn new(supply: Supply, format: &'static Format, options: &Options) -> PartsSource {
+        PartsSource {
+            supply,
+            format,
+            options: options.clone(),
+            active: Vec::new(),
+            opened: 0,
+            streams: None,
+            beside: Vec::new(),
+            formats: FormatsSeen::default(),
+            seen: BTreeMap::new(),
+            remarks: Remarks::default(),
+            skipped: Skipped::default(),
+        }
+    }
+
     /// Opens the next file. Returns false if there is none.
     fn open_next(&mut self) -> Result<bool, TraceError> {
         let trace = match &mut self.supply {
             Supply::Files(files) => {
                 let Some((_, file)) = files.pop_front() else { return Ok(false) };
-                reader::open(file, self.options.clone())?
+                reader::open_like(file, self.options.clone(), Some(self.format))?
             }
             Supply::Archive { archive, name } => loop {
                 let next = archive.next();
-                let next = next.map_err(|error| TraceError::io(name, "can't unpack it", &error))?;
+                let next = next.map_err(|error| not_unpacked(name, self.opened, &error))?;
                 let Some((file, bytes)) = next else { return Ok(false) };
                 if is_beside(&file) {
                     self.beside.push(file);
                     continue;
                 }
                 let within = format!("{name}, {file}");
-                let opened = input::unpacked(&within, bytes)?;
-                break reader::open_unpacked(within, opened, self.options.clone())?;
+                let (mut lines, compression) = input::unpacked(&within, bytes)?;
+                if lines.ahead(1)?.is_empty() {
+                    self.beside.push(format!("{file} (empty)"));
+                    continue;
+                }
+                let opened = (lines, compression);
+                let first = self.formats.first();
+                let trace = reader::open_unpacked(within, opened, self.options.clone(), first)?;
+                self.formats.add(trace.format(), trace.name());
+                if self.formats.differ() {
+                    return Err(self.formats.refusal(name));
+                }
+                break trace;
             },
         };
         if self.active.len() >= MOST_AT_ONCE {
@@ -314,8 +309,8 @@ impl RecordSource for PartsSource {
                 "{}: {}",
                 counted(
                     count as u32,
-                    "file beside them is no trace",
-                    "files beside them are no traces"
+                    "thing beside them is no trace",
+                    "things beside them are no traces"
                 ),
                 listed.join(", ")
             ));
@@ -331,6 +326,24 @@ impl RecordSource for PartsSource {
 /// A number of things, in words.
 fn counted(count: u32, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// Adds what to do about a file of a folder that is perhaps no trace.
+#[cold]
+fn no_part(mut error: TraceError) -> TraceError {
+    if matches!(error.kind, ErrorKind::UnknownFormat | ErrorKind::Empty | ErrorKind::Unsupported) {
+        error.remedy += "; if it is no trace, move it out of the folder";
+    }
+    error
+}
+
+#[cold]
+fn not_unpacked(name: &str, opened: u32, error: &std::io::Error) -> TraceError {
+    let doing = match opened {
+        0 => "can't unpack it".to_owned(),
+        _ => format!("can't unpack it beyond its first {}", counted(opened, "file", "files")),
+    };
+    TraceError::io(name, &doing, error)
 }
 
 #[cold]

@@ -10,6 +10,7 @@ use serde::Serialize;
 use crate::replay::{Batches, Source, SourceError};
 
 use super::error::{ErrorKind, TraceError};
+use super::folder::Gathered;
 use super::format::{self, Codec, Format, Remarks};
 use super::formats::{self, parquet};
 use super::gate::Gate;
@@ -105,17 +106,37 @@ pub fn open(location: impl Into<Location>, options: Options) -> Result<Trace, Tr
     open_start(location.into(), options, u64::MAX)
 }
 
+/// Opens a trace among others of a format; what can't be told by its beginning has that of the others.
+pub(crate) fn open_like(
+    location: Location,
+    options: Options,
+    like: Option<&'static Format>,
+) -> Result<Trace, TraceError> {
+    open_part(location, options, u64::MAX, like)
+}
+
 /// Opens a trace of which at most `most` bytes of text are read.
 pub(crate) fn open_start(
     location: Location,
     options: Options,
     most: u64,
 ) -> Result<Trace, TraceError> {
+    open_part(location, options, most, None)
+}
+
+fn open_part(
+    location: Location,
+    options: Options,
+    most: u64,
+    like: Option<&'static Format>,
+) -> Result<Trace, TraceError> {
     let name = location.name();
     let options = options.settled(&name)?;
     let meter = Arc::new(Meter::default());
     let (source, format, compression) = match input::open(&location, most, &meter)? {
-        Opened::Bytes(lines, compression) => open_bytes(&name, (lines, compression), &options)?,
+        Opened::Bytes(lines, compression) => {
+            open_bytes(&name, (lines, compression), &options, like)?
+        }
         Opened::Parquet(table) => {
             if let Some(format) = options.format.filter(|format| !format.is_parquet()) {
                 return Err(is_parquet(&name, format.name));
@@ -125,8 +146,8 @@ pub(crate) fn open_start(
         Opened::Archive(archive, compression) => {
             parts::archive(&name, archive, compression, &options)?
         }
-        Opened::Folder(path) => parts::folder(&path, &options)?,
-        Opened::Several(files) => parts::several(&name, files, Vec::new(), &options, true)?,
+        Opened::Folder(path) => parts::several(&name, Gathered::of_folder(&path)?, &options)?,
+        Opened::Several(files) => parts::several(&name, Gathered::named(files), &options)?,
     };
     Ok(begin(name, (source, format, compression), options, meter))
 }
@@ -136,8 +157,9 @@ pub(crate) fn open_unpacked(
     name: String,
     unpacked: (Lines, Compression),
     options: Options,
+    like: Option<&'static Format>,
 ) -> Result<Trace, TraceError> {
-    let opened = open_bytes(&name, unpacked, &options)?;
+    let opened = open_bytes(&name, unpacked, &options, like)?;
     Ok(begin(name, opened, options, Arc::new(Meter::default())))
 }
 
@@ -148,13 +170,18 @@ fn open_bytes(
     name: &str,
     (mut lines, compression): (Lines, Compression),
     options: &Options,
+    like: Option<&'static Format>,
 ) -> Result<OpenedSource, TraceError> {
+    let like = like.filter(|format| matches!(format.codec, Codec::Text { .. }));
     let format = match options.format {
         Some(format) => format,
         None if !options.columns.is_empty() => &formats::csv::FORMAT,
         None => match format::detect_binary(lines.ahead(input::MAGIC_BYTES)?) {
             Some(format) => format,
-            None => format::detect(name, lines.sample()?, options)?,
+            None => match (format::detect(name, lines.sample()?, options), like) {
+                (Err(error), Some(like)) if error.kind == ErrorKind::UnknownFormat => like,
+                (detected, _) => detected?,
+            },
         },
     };
     let (Codec::Text { open, .. } | Codec::Binary { open, .. }) = &format.codec else {
@@ -314,8 +341,9 @@ impl Trace {
         [hash, self.gate.records, self.origin().0, self.gate.duration_ns()]
     }
 
-    /// Whether its requests have no times.
-    pub(crate) fn is_timeless(&self) -> bool {
+    /// Whether its requests have no times, as far as it was read.
+    #[must_use]
+    pub fn is_timeless(&self) -> bool {
         self.gate.timeless
     }
 

@@ -65,6 +65,11 @@ impl Fallback {
         true
     }
 
+    /// Whether it is still behind the time from which it fell back first.
+    pub fn lasts(&self, latest_ns: u64) -> bool {
+        self.switches == 1 && self.latest_ns == Some(latest_ns)
+    }
+
     /// What it is, if these are more than stray records among so many: one in a hundred.
     pub fn seam(&self, records: u64) -> Option<Seam> {
         let alternates = self.switches >= LEAST_SWITCHES

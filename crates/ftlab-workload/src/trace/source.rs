@@ -1,10 +1,13 @@
 //! Streams of records in the order and with the clock of the file: lines of text, and records of bytes. (Parquet has its own.)
 
+use ftlab::units::Nanos;
+
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::format::{self, BinaryFormat, LineFormat, Remarks, Taken};
-use super::gate::Gate;
+use super::gate::{Gate, RecordPart};
 use super::head::HeadRule;
 use super::input::Lines;
+use super::lastline::UsualLine;
 use super::record::Record;
 
 /// Delivers checked records in batches.
@@ -48,11 +51,64 @@ pub(crate) struct LineSource<F> {
     number: u64,
     skipped: Skipped,
     head: HeadRule,
+    usual: UsualLine,
+    /// The last line that is a request.
+    last_request: u64,
+    /// Why the last request may be cut off.
+    cut: Option<String>,
+    /// The first line whose time falls far back.
+    fall: Option<(u64, Vec<u8>)>,
 }
 
 impl<F: LineFormat> LineSource<F> {
-    pub fn new(lines: Lines, format: F, head: HeadRule, skip_malformed: bool) -> LineSource<F> {
-        LineSource { lines, format, skip_malformed, number: 0, skipped: Skipped::default(), head }
+    /// Creates a source of lines of which the first are `usual`.
+    pub fn new(
+        lines: Lines,
+        format: F,
+        head: HeadRule,
+        usual: UsualLine,
+        skip_malformed: bool,
+    ) -> LineSource<F> {
+        LineSource {
+            lines,
+            format,
+            skip_malformed,
+            number: 0,
+            skipped: Skipped::default(),
+            head,
+            usual,
+            last_request: 0,
+            cut: None,
+            fall: None,
+        }
+    }
+
+    /// The error for a line that can't be sorted because the clock fell back before it: at the line where it did.
+    #[cold]
+    fn fallen(&self, gate: &Gate, bad: &Bad) -> Option<TraceError> {
+        let back = Nanos(gate.fallen_ns()?);
+        let (number, line) = self.fall.as_ref()?;
+        let later = self.number - number;
+        let problem = format!(
+            "the time falls back by {back} here and stays behind: {later} lines later, that is more than can be sorted"
+        );
+        let field = F::place(line, RecordPart::Time);
+        Some(error_at(self.lines.name(), *number, line, Bad { problem, field, ..bad.clone() }))
+    }
+
+    /// Looks at the last line, if it is a request and has no line end.
+    #[cold]
+    fn end(&mut self) {
+        let is_request = self.last_request == self.number;
+        let open = self.lines.open_line().filter(|_| is_request && self.cut.is_none());
+        self.cut = self.cut.take().or_else(|| {
+            let why = self.usual.doubt(open?)?;
+            Some(format!(
+                "the last line ({}) has no line end and {why}: was the file cut off, so that a number in it is \
+                 wrong? Fetch it again, or delete that line",
+                self.number
+            ))
+        });
     }
 }
 
@@ -64,12 +120,19 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
         gate: &mut Gate,
     ) -> Result<bool, TraceError> {
         while out.len() < limit {
-            let Some(line) = self.lines.next()? else { return Ok(false) };
+            let Some(line) = self.lines.next()? else {
+                self.end();
+                return Ok(false);
+            };
             self.number += 1;
             let bad = match self.format.line(line) {
                 Ok(Some(mut record)) => match gate.admit(&mut record) {
                     Ok(true) => {
                         out.push(record);
+                        self.last_request = self.number;
+                        if gate.fallback.records > 0 && self.fall.is_none() {
+                            self.fall = Some((self.number, line.to_vec()));
+                        }
                         continue;
                     }
                     Ok(false) => continue,
@@ -90,6 +153,13 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 continue;
             }
             let line = line.to_vec();
+            if bad.kind == ErrorKind::Unordered
+                && let Some(error) = self.fallen(gate, &bad)
+            {
+                return Err(error);
+            }
+            let is_cut = self.lines.open_line().and_then(|line| self.usual.doubt(line)).is_some();
+            let bad = if is_cut { bad.cut_off() } else { bad };
             let error = error_at(self.lines.name(), self.number, &line, bad);
             if !skips {
                 return Err(error);
@@ -106,6 +176,8 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
         {
             remarks.assumed.push(said.clone());
         }
+        remarks.assumed.extend(self.lines.notes().iter().map(|&note| note.to_owned()));
+        remarks.warnings.extend(self.cut.clone());
         remarks
     }
 

@@ -57,6 +57,11 @@ impl Splitter {
         self.ends.len()
     }
 
+    /// How many fields the last line has.
+    pub fn count(&self) -> usize {
+        self.ends.len()
+    }
+
     /// A field of the last line, without blanks around it.
     pub fn field(&self, index: usize) -> Option<&[u8]> {
         let end = *self.ends.get(index)?;

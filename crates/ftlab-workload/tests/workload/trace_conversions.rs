@@ -15,7 +15,8 @@ const DROP: ConvertOptions = ConvertOptions { drop_unsupported: true };
 
 /// What a format holds besides reads and plain writes.
 struct Holds {
-    trims_and_flushes: bool,
+    trims: bool,
+    flushes: bool,
     forced_writes: bool,
     zones: bool,
     /// Whether streams keep their numbers; else they are numbered as they come.
@@ -26,7 +27,8 @@ fn holds(format: &Format) -> Holds {
     let (is_parquet, is_blkparse) = (format.name == "parquet", format.name == "blkparse");
     let is_fio = format.name.starts_with("fio");
     Holds {
-        trims_and_flushes: is_parquet || is_blkparse || is_fio,
+        trims: is_parquet || is_blkparse || is_fio || format.name == "ssdsim",
+        flushes: is_parquet || is_blkparse || is_fio,
         forced_writes: is_parquet || is_blkparse,
         zones: is_parquet,
         numbers: !is_fio,
@@ -35,13 +37,14 @@ fn holds(format: &Format) -> Holds {
 
 /// The records that a format keeps of these, by its own clock, from the first of them.
 fn kept(format: &Format, records: &[Record]) -> Vec<Record> {
-    let Holds { trims_and_flushes, forced_writes, zones, numbers } = holds(format);
+    let Holds { trims, flushes, forced_writes, zones, numbers } = holds(format);
     let mut streams = Vec::new();
     let mut all: Vec<Record> = Vec::new();
     for record in records {
         let is_held = match record.op {
             Op::Read | Op::Write => true,
-            Op::Trim | Op::Flush => trims_and_flushes,
+            Op::Trim => trims,
+            Op::Flush => flushes,
             _ => zones,
         };
         if !is_held {
@@ -204,4 +207,42 @@ fn every_format_goes_to_parquet_whole() {
     let unseen: Vec<&str> = FORMATS.iter().filter(unseen).map(|format| format.name).collect();
     // The first reads like SSDsim unless it is named.
     assert_eq!(unseen, ["mqsim", "oracle-general", "csv"]);
+}
+
+/// Converts a text, and returns what was said and the text that was written.
+fn converted(text: &str, from: &str, to: &str) -> (Converted, String) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (source, target) = (folder.path().join("source"), folder.path().join("target"));
+    std::fs::write(&source, text).expect("written");
+    let options = Options::default().with_format(from).expect("known");
+    let mut trace = open(source.as_path(), options).expect("readable");
+    let done = convert(&mut trace, named(to).expect("known"), &target, ConvertOptions::default());
+    let done = done.unwrap_or_else(|error| panic!("{error}"));
+    (done, std::fs::read_to_string(&target).expect("text"))
+}
+
+#[test]
+fn what_a_conversion_does_not_keep_is_said() {
+    let msr =
+        "128166372003061629,web,0,Read,4096,512,99\n128166372003061639,web,1,Write,0,4096,7\n";
+    let (done, written) = converted(msr, "msr", "msr");
+    assert_eq!(done.not_kept, ["host names", "response times"]);
+    // The clock is kept.
+    let kept =
+        "128166372003061629,ftlab,0,Read,4096,512,0\n128166372003061639,ftlab,1,Write,0,4096,0\n";
+    assert_eq!(written, kept);
+    let (done, written) = converted(msr, "msr", "spc");
+    let begins = "when it began (the times written begin at 0)";
+    assert_eq!(done.not_kept, ["host names", "response times", begins]);
+    assert_eq!(written, "0,8,512,r,0.000000000\n1,0,4096,w,0.000001000\n");
+    let spc = "0,8,512,r,1.5\n1,0,4096,w,2.25\n";
+    assert_eq!(converted(spc, "spc", "spc").1, "0,8,512,r,1.500000000\n1,0,4096,w,2.250000000\n");
+}
+
+#[test]
+fn trims_of_ssdsim_stay() {
+    let lines = "1000 0 16 8 2\n2000 0 16 8 1\n";
+    let (done, written) = converted(lines, "ssdsim", "ssdsim");
+    assert_eq!((written.as_str(), done.dropped), (lines, 0));
+    assert!(done.remarks[0].contains("trims have the flag 2"), "{done:?}");
 }

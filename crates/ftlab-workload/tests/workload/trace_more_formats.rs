@@ -367,6 +367,106 @@ fn windows() {
     assert_eq!(read(lines.replace(',', ".").as_bytes(), "diskmon"), expected);
 }
 
+#[test]
+fn xperf_processes_may_have_commas_and_flushes_have_no_place() {
+    let head = "BeginHeader\n\
+        DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, IrpFlags, FileName\n\
+        DiskFlush, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ElapsedTime, DiskNum, IrpFlags\n\
+        EndHeader\n";
+    let lines = "DiskRead, 1000, a.exe (  4), 12, 0xff01, 0x1000, 0x200, 100, 1, 0x43, \"C:\\a, b.txt\"\n\
+        DiskWrite, 2000, a, b.exe (  4), 12, 0xff01, 0x2000, 0x400, 100, 1, 0x43, C:\\a, 7, 8.txt\n\
+        DiskRead, 3000, a, 5, b (9), c.exe (4), 12, 0xff01, 0x3000, 0x600, 100, 1, 0x43\n\
+        DiskRead, 3500, a (1), 5, 6, b.exe (4), 12, 0xff01, 0x3000, 0x600, 100, 1, 0x43\n\
+        DiskFlush, 4000, System, the (  4), 12, 0xff01, 900, 2, 0x0\n\
+        DiskFlush, 4100, Unknown ( -1), 12, 0xff01, 100, 2, 0x0\n";
+    let expected = [
+        record(0, Op::Read, 8, 1, 1),
+        record(1_000_000, Op::Write, 16, 2, 1),
+        record(2_000_000, Op::Read, 24, 3, 1),
+        record(2_500_000, Op::Read, 24, 3, 1),
+        // In order of arrival, which is an elapsed time before the line.
+        Record::flush(SimTime(2_200_000), 2),
+        Record::flush(SimTime(3_100_000), 2),
+    ];
+    let mut expected = expected.to_vec();
+    expected.sort_by_key(|record| record.at);
+    assert_eq!(read(format!("{head}{lines}").as_bytes(), "xperf"), expected);
+    let with_processor = format!("{head}{lines}").replace(" 12, 0xf", " 12, 3, 0xf");
+    let with_processor = with_processor.replace("IrpPtr", "CPU, IrpPtr");
+    assert_eq!(read(with_processor.as_bytes(), "xperf"), expected);
+    // What can't be decided is refused.
+    let odd =
+        format!("{head}{lines}DiskRead, 5000, a, b.exe, 12, 0xff01, 0x1000, 0x200, 100, 1, 0x43\n");
+    let error = failure(odd.as_bytes(), Options::default());
+    assert!(error.to_string().contains("name (number)"), "{error}");
+}
+
+#[test]
+fn tables_of_wpa_that_lack_a_column_are_refused_with_what_they_have() {
+    let table = |head: &str| {
+        format!("{head}\nRead,a.exe,1.000001,4.096,4096,0\nWrite,b.exe,1.000101,8.192,0x0,0\n")
+    };
+    let head = "IO Type,Process Name,Init Time (s),Size (KB),Min Offset,Disk";
+    insta::assert_snapshot!(failure(table(head).as_bytes(), Options::default()), @r"
+    test: it has no request, read as wpa: the table of WPA lacks the column Size in a unit that is exact, and not Size (KB); it has IO Type, Process Name, Init Time (s), Size (KB), Min Offset, Disk
+    remedy: let WPA show it (View Editor: IO Type, Init Time (s), Min Offset, Size (B), Disk) and export again
+    ");
+    let late = "IO Type,Process Name,Complete Time (s),Size (B),Min Offset,Disk";
+    let error = failure(table(late).replace("4.096", "4096").as_bytes(), Options::default());
+    assert!(
+        error.problem.contains("lacks the column Init Time; it has IO Type, Process"),
+        "{error}"
+    );
+    // What the remedy says reads it.
+    let columns = error.remedy.split('"').nth(1).expect("columns");
+    let text = table(late).replace("4.096", "4096").replace("8.192", "8192");
+    let (records, _) = read_with(text.as_bytes(), by(columns));
+    assert_eq!(records, [record(0, Op::Read, 8, 8, 0), record(100_000, Op::Write, 0, 16, 0)]);
+    let without = failure(
+        table("IO Type,Process Name,Init Time (s),Size (B),Path,Disk").as_bytes(),
+        Options::default(),
+    );
+    assert!(without.problem.contains("lacks the column Min Offset"), "{without}");
+    assert!(without.remedy.contains("View Editor") && !without.remedy.contains("`columns`"));
+    // Times in other units are read.
+    let text = table("IO Type,Process Name,Init Time (ms),Size (B),Min Offset,Disk")
+        .replace("4.096", "4096")
+        .replace("8.192", "8192");
+    assert_eq!(
+        read(text.as_bytes(), "wpa"),
+        [record(0, Op::Read, 8, 8, 0), record(100, Op::Write, 0, 16, 0)]
+    );
+}
+
+#[test]
+fn what_blkparse_and_biosnoop_print_around_their_lines_is_skipped() {
+    let blkparse = "Input file sdb.blktrace.0 added\nInput file sdb.blktrace.1 added\n  \
+        8,16   0        1     0.000000000   697  D   R 16 + 8 [fio]\n  \
+        8,16   0        2     0.000001000   697  D   W 32 + 8 [fio]\n\
+        ^CCPU0 (sdb):\n Reads Queued:           1,        4KiB\t Writes Queued:           1,        4KiB\n\n\
+        Total (sdb):\n Reads Queued:           1,        4KiB\n\n\
+        Throughput (R/W): 4KiB/s / 4KiB/s\nEvents (sdb): 2 entries\nSkips: 0 forward (0 -   0.0%)\n";
+    let expected = [record(0, Op::Read, 16, 8, SDB), record(1_000, Op::Write, 32, 8, SDB)];
+    assert_eq!(read(blkparse.as_bytes(), "blkparse"), expected);
+    let biosnoop = "Tracing block device I/O... Hit Ctrl-C to end.\n\
+        TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)\n\
+        0.000000    fio            1950    sdb       R 16         4096      0.50\n\
+        0.000500    fio            1950    sdb       W 32         4096      0.50\n";
+    let expected = [record(0, Op::Read, 16, 8, 0), record(500_000, Op::Write, 32, 8, 0)];
+    assert_eq!(read(biosnoop.as_bytes(), "biosnoop"), expected);
+    assert_eq!(read(format!("{biosnoop}^C\n").as_bytes(), "biosnoop"), expected);
+    assert_eq!(read(format!("{biosnoop}^C").as_bytes(), "biosnoop"), expected);
+    let last = biosnoop.replace("\n0.000500", "\n^C0.000500");
+    assert_eq!(read(last.as_bytes(), "biosnoop"), expected);
+    // With -P, wherever the pattern stands.
+    for (read_as, written_as) in [("R R 16", "W S 32"), ("R ? 16", "W RANDOM 32")] {
+        let text = biosnoop.replace("R 16", read_as).replace("W 32", written_as);
+        assert_eq!(read(text.as_bytes(), "biosnoop"), expected, "{read_as}");
+    }
+    let behind = biosnoop.replace("4096 ", "4096 S");
+    assert_eq!(read(behind.as_bytes(), "biosnoop"), expected);
+}
+
 fn by(columns: &str) -> Options {
     let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
     Options { columns, ..Options::default() }

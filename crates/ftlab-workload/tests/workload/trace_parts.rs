@@ -1,5 +1,6 @@
 //! Traces in several files: archives, folders, and several arguments.
 
+use std::io::Read;
 use std::path::Path;
 
 use ftlab::host::Op;
@@ -64,7 +65,16 @@ fn damaged_archives_are_said_to_be_damaged() {
         let error = read(memory(name, &bytes[..bytes.len() - 40])).expect_err(name);
         assert!(matches!(error.kind, ErrorKind::Corrupt | ErrorKind::Io), "{name}: {error}");
         assert!(error.to_string().contains(name), "{error}");
+        let said = error.to_string();
+        assert!(said.contains("truncated") && said.contains("fetch it again"), "{said}");
     }
+    // A tar archive without compression: its reader sees no fault until the next file.
+    let mut tar = Vec::new();
+    flate2::read::MultiGzDecoder::new(TAR).read_to_end(&mut tar).expect("whole");
+    let lines = tar.windows(2).position(|pair| pair == b"\n\0").expect("the end of a file");
+    let error = read(memory("t.tar", &tar[..lines - 4])).expect_err("cut off");
+    assert_eq!(error.kind, ErrorKind::Corrupt, "{error}");
+    assert!(error.problem.contains("the archive ends after"), "{error}");
     let mut empty = vec![0; 1024];
     empty[257..262].copy_from_slice(b"ustar");
     assert!(read(memory("t.tar", &empty)).is_err());
@@ -146,4 +156,77 @@ fn several_files_have_streams_of_their_own() {
     write(folder.path(), "a,b.csv", "1000,h,0,Read,0,4096,1\n");
     let name = folder.path().join("a,b.csv").display().to_string();
     assert_eq!(read_well(Location::from_argument(&name)).0.len(), 1);
+}
+
+#[test]
+fn folders_in_a_folder_are_read_and_what_is_passed_over_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "b.csv", "3000,h,0,Read,4096,4096,1\n");
+    for name in ["day1", "day2/host", ".cache"] {
+        std::fs::create_dir_all(folder.path().join(name)).expect("a folder");
+    }
+    write(folder.path(), "day1/a.csv", "1000,h,0,Read,0,4096,1\n");
+    write(folder.path(), "day2/host/a.csv", "2000,h,1,Write,0,512,1\n");
+    write(folder.path(), "day2/notes.md", "about\n");
+    write(folder.path(), "day2/sda.3", "");
+    write(folder.path(), ".cache/a.csv", "1500,h,1,Write,0,512,1\n");
+    let (records, facts) = read_well(folder.path().into());
+    let expected = [
+        record(0, Op::Read, 0, 8, 0),
+        record(100_000, Op::Write, 0, 1, 1),
+        record(200_000, Op::Read, 8, 8, 0),
+    ];
+    assert_eq!(records, expected);
+    let said = facts.assumed.join("\n");
+    for text in [
+        "3 folders in it are read with it: day1, day2, day2/host",
+        "3 things beside them are no traces: .cache (a folder), day2/notes.md, day2/sda.3 (empty)",
+    ] {
+        assert!(said.contains(text), "{said}");
+    }
+    // A link to a folder could lead back.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("day1/up")).expect("a link");
+        let (records, facts) = read_well(folder.path().into());
+        assert_eq!(records, expected);
+        assert!(facts.assumed.join("\n").contains("day1/up (a link to a folder)"), "{facts:?}");
+    }
+}
+
+#[test]
+fn files_of_different_formats_are_told_apart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a.csv", "b.csv", "c.csv", "d.csv"] {
+        write(folder.path(), name, "1000,h,0,Read,0,4096,1\n");
+    }
+    write(folder.path(), "x.txt", "0,16,512,r,0.5\n");
+    let error = read(folder.path().into()).expect_err("two formats");
+    assert_eq!(error.kind, ErrorKind::Unsupported);
+    let said = error.to_string();
+    assert!(said.contains("msr (a.csv, b.csv, c.csv and 1 more); spc (x.txt)"), "{said}");
+    assert!(said.contains("`format`") && said.contains("one format only"), "{said}");
+    // DiskSim's times are milliseconds: read as SSDsim's, they would be nanoseconds.
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "1.txt", "1000 0 16 8 1\n");
+    write(folder.path(), "2.txt", "2.5 0 16 8 1\n");
+    let said = read(folder.path().into()).expect_err("two formats").to_string();
+    assert!(said.contains("ssdsim (1.txt); disksim (2.txt)"), "{said}");
+    // What can't be told by its beginning has the format of the others.
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "1.csv", "1000,h,0,Read,0,4096,1\n");
+    write(folder.path(), "2.csv", "1,2\n");
+    let error = read(folder.path().into()).expect_err("it is damaged");
+    assert!(error.file.ends_with("2.csv") && error.to_string().contains("line 1"), "{error}");
+}
+
+#[test]
+fn a_file_of_a_folder_that_is_no_trace_is_named_with_the_remedy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::create_dir(folder.path().join("results")).expect("a folder");
+    write(folder.path(), "results/notes", "what we did\non that day, and why\n");
+    write(folder.path(), "z.csv", "1000,h,0,Read,0,4096,1\n");
+    let error = read(folder.path().into()).expect_err("notes are no trace");
+    assert!(error.file.ends_with("notes"), "{error}");
+    assert!(error.remedy.ends_with("if it is no trace, move it out of the folder"), "{error}");
 }

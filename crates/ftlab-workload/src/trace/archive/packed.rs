@@ -5,24 +5,27 @@ use std::sync::mpsc::SyncSender;
 
 use sevenz_rust2::{ArchiveReader, Password};
 
-use super::{ArchivePiece, send_file};
+use super::{ArchivePiece, damaged, send_file};
 use crate::trace::input::DECODER_MEMORY;
 use crate::trace::natural::natural;
 
 /// Files of a zip archive can be read in any order: by their names, with numbers by their values.
 pub fn send_zip(from: impl Read + Seek, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
-    let mut archive = zip::ZipArchive::new(from).map_err(io::Error::other)?;
+    let mut archive = zip::ZipArchive::new(from).map_err(|error| match error {
+        zip::result::ZipError::Io(error) => error,
+        other => no_index(&other),
+    })?;
     let mut names = Vec::new();
     for index in 0..archive.len() {
-        let file = archive.by_index_raw(index).map_err(io::Error::other)?;
+        let file = archive.by_index_raw(index).map_err(damaged)?;
         if file.is_file() {
-            names.push((file.name().map_err(io::Error::other)?.into_owned(), index));
+            names.push((file.name().map_err(damaged)?.into_owned(), index));
         }
     }
     names.sort_by(|one, other| natural(&one.0).cmp(&natural(&other.0)));
     for (name, index) in names {
-        let mut file = archive.by_index(index).map_err(io::Error::other)?;
-        if !send_file(name, &mut file, to)? {
+        let mut file = archive.by_index(index).map_err(damaged)?;
+        if send_file(name, &mut file, to)?.is_none() {
             break;
         }
     }
@@ -32,12 +35,20 @@ pub fn send_zip(from: impl Read + Seek, to: &SyncSender<ArchivePiece>) -> io::Re
 pub fn send_seven_zip(from: impl Read + Seek, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
     let limit = (DECODER_MEMORY >> 10) as usize;
     let mut archive = ArchiveReader::new_with_memory_limit(from, Password::empty(), limit)
-        .map_err(io::Error::other)?;
+        .map_err(|error| no_index(&error))?;
     let each = archive.for_each_entries(|entry, bytes| {
         if entry.is_directory() {
             return Ok(true);
         }
-        send_file(entry.name().to_owned(), bytes, to).map_err(Into::into)
+        let sent = send_file(entry.name().to_owned(), bytes, to)?;
+        Ok(sent.is_some())
     });
-    each.map_err(io::Error::other)
+    each.map_err(damaged)
+}
+
+/// The error for an archive that can't be opened: its index is at its end, which is missing if it was cut off.
+#[cold]
+fn no_index(error: &dyn std::error::Error) -> io::Error {
+    let text = format!("the list of its files, which is at its end, can't be read ({error})");
+    io::Error::new(io::ErrorKind::UnexpectedEof, text)
 }

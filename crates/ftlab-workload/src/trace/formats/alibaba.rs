@@ -21,6 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1_000),
     unit_varies: false,
     source: "README of github.com/alibaba/block-traces; Li et al., IISWC 2020",
+    not_read: &[],
     codec: Codec::Text {
         fit: format::fit::<Alibaba>,
         open: format::open::<Alibaba>,

@@ -1,5 +1,7 @@
 //! biosnoop of bcc and of libbpf-tools: `seconds process pid disk T sector bytes [queue-ms] latency-ms`.
 //!
+//! With `-P`, a letter or a word for the pattern (sequential or random) stands somewhere behind the operation.
+//!
 //! The times are those of completions. A request arrives a latency earlier, so lines are sorted anew. A process name may contain
 //! blanks, so columns are counted from the operation. The disk is the stream, numbered as they come.
 
@@ -22,11 +24,12 @@ use super::names::Names;
 pub(crate) static FORMAT: Format = Format {
     name: "biosnoop",
     doc: "biosnoop of bcc and libbpf-tools; requests arrive a latency before they are shown; the disk is the stream",
-    columns: "TIME(s) COMM PID DISK T SECTOR BYTES [QUE(ms)] LAT(ms)",
+    columns: "TIME(s) COMM PID DISK T [P] SECTOR BYTES [QUE(ms)] LAT(ms)",
     units: Units { time: TimeUnit::S, address: SpaceUnit::Sector, size: SpaceUnit::Byte },
     tick: Nanos(1_000),
     unit_varies: false,
     source: "biosnoop(8) and biosnoop.py of bcc",
+    not_read: &["processes", "latencies", "names of disks"],
     codec: Codec::Text {
         fit: format::fit::<Biosnoop>,
         open: format::open::<Biosnoop>,
@@ -38,6 +41,10 @@ pub(crate) static FORMAT: Format = Format {
 const LEAD: u64 = 3_600_000_000_000;
 /// The columns of a line after the operation: sector, bytes, perhaps the time in the queue, and the latency.
 const AFTER: Range<usize> = 3..5;
+/// The patterns: of the kernel's numbers for them, a letter or a word.
+const PATTERNS: [&[u8]; 7] = [b"S", b"R", b"?", b"-", b"SEQUENTIAL", b"RANDOM", b"UNKNOWN"];
+/// What a terminal shows of the key that stopped it.
+const INTERRUPTED: &[u8] = b"^C";
 /// The columns before the operation, if the name of the process is one word.
 const BEFORE: usize = 4;
 
@@ -58,22 +65,30 @@ fn columns(line: &[u8]) -> Vec<Range<usize>> {
     all
 }
 
-/// How the names of its columns begin.
-const HEAD: &[u8] = b"TIME(s)";
-
-/// The index of the operation: letters with the right number of numbers behind them.
-fn operation(line: &[u8], columns: &[Range<usize>]) -> Option<usize> {
+/// Takes the pattern out of the columns, and returns the index of the operation: letters with the right number of numbers
+/// behind them.
+fn operation(line: &[u8], columns: &mut Vec<Range<usize>>) -> Option<usize> {
     let is_number = |column: &Range<usize>| {
         line[column.clone()].iter().all(|byte| byte.is_ascii_digit() || *byte == b'.')
     };
-    let fits = |at: &usize| {
-        let rwbs = &line[columns[*at].clone()];
+    let is_pattern = |column: &Range<usize>| PATTERNS.contains(&&line[column.clone()]);
+    let fits = |columns: &[Range<usize>], at: usize| {
         let after = &columns[at + 1..];
-        BlockOperation::of_rwbs(rwbs).is_some()
-            && AFTER.contains(&after.len())
-            && after.iter().all(is_number)
+        let patterns = after.iter().filter(|column| is_pattern(column)).count();
+        BlockOperation::of_rwbs(&line[columns[at].clone()]).is_some()
+            && patterns <= 1
+            && AFTER.contains(&(after.len() - patterns))
+            && after.iter().all(|column| is_number(column) || is_pattern(column))
     };
-    (BEFORE..columns.len()).find(fits)
+    let place = (BEFORE..columns.len()).find(|at| fits(columns, *at))?;
+    let pattern = (place + 1..columns.len()).find(|at| is_pattern(&columns[*at]));
+    pattern.map(|at| columns.remove(at));
+    Some(place)
+}
+
+/// Whether a line is of the head, or shows only the key that stopped it.
+fn is_beside(line: &[u8]) -> bool {
+    line.starts_with(b"TIME(s)") || line.starts_with(b"Tracing ") || line == INTERRUPTED
 }
 
 impl LineFormat for Biosnoop {
@@ -85,11 +100,12 @@ impl LineFormat for Biosnoop {
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
-        if line.starts_with(HEAD) {
-            return Ok(None);
-        }
-        let columns = columns(line);
-        let Some(place) = operation(line, &columns) else {
+        let line = line.strip_prefix(INTERRUPTED).filter(|line| !line.is_empty()).unwrap_or(line);
+        let mut columns = columns(line);
+        let Some(place) = operation(line, &mut columns) else {
+            if is_beside(line) {
+                return Ok(None);
+            }
             let expected =
                 "expected seconds, process, pid, disk, operation, sector, bytes and latency";
             return Err(Bad::field(0..line.len(), expected));
@@ -118,8 +134,8 @@ impl LineFormat for Biosnoop {
     }
 
     fn place(line: &[u8], part: RecordPart) -> Range<usize> {
-        let columns = columns(line);
-        let first = operation(line, &columns).unwrap_or(BEFORE);
+        let mut columns = columns(line);
+        let first = operation(line, &mut columns).unwrap_or(BEFORE);
         let index = match part {
             RecordPart::Time => 0,
             RecordPart::Address => first + 1,

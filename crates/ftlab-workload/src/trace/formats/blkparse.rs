@@ -24,6 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "blkparse(1), sections on the default format, actions and RWBS",
+    not_read: &["processes", "processors", "events that are no requests"],
     codec: Codec::Text {
         fit: format::fit::<Blkparse>,
         open: format::open::<Blkparse>,
@@ -111,8 +112,13 @@ impl Blkparse {
         Ok(Some(extent.record(event.time, op, event.device)))
     }
 
-    /// Whether a line belongs to the summary that blkparse prints behind the events.
+    /// Whether a line belongs to what blkparse prints before the events, or to the summary behind them. A terminal shows the
+    /// key that stopped it, too.
     fn is_summary(&mut self, line: &[u8]) -> bool {
+        if line.starts_with(b"Input file ") || line == b"^C" {
+            return true;
+        }
+        let line = line.strip_prefix(b"^C").unwrap_or(line);
         let begins = line.starts_with(b"CPU") || line.starts_with(b"Total (");
         self.in_summary |= begins && self.events.all() > 0;
         self.in_summary

@@ -25,6 +25,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "struct blk_io_trace in include/uapi/linux/blktrace_api.h, version 7",
+    not_read: &["processes", "processors", "events that are no requests"],
     codec: Codec::Binary { begins, open: format::open_binary::<Blktrace> },
 };
 

@@ -32,6 +32,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: true,
     source: "the user",
+    not_read: &["columns without a part", "names of streams"],
     codec: Codec::Text { fit: format::fit::<Csv>, open: format::open::<Csv>, writer: None },
 };
 

@@ -20,6 +20,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(100),
     unit_varies: false,
     source: "DiskMon v2.01, Sysinternals",
+    not_read: &["durations"],
     codec: Codec::Text { fit: format::fit::<DiskMon>, open: format::open::<DiskMon>, writer: None },
 };
 

@@ -25,6 +25,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: true,
     source: "DiskSim 4.0 manual, and iotrace_ascii_get_ioreq_event in disksim_iotrace.c",
+    not_read: &["flags other than that of a read"],
     codec: Codec::Text {
         fit: format::fit::<DiskSim>,
         open: format::open::<DiskSim>,
@@ -40,6 +41,7 @@ pub(crate) static OUTTRACE: Format = Format {
     tick: Nanos(1_000),
     unit_varies: false,
     source: "iodriver_request in disksim_iodriver.c",
+    not_read: &["flags other than that of a read", "queues, tags and numbers of requests"],
     codec: Codec::Text {
         fit: format::fit::<OutTrace>,
         open: format::open::<OutTrace>,

@@ -19,6 +19,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "iotrace_validate_get_ioreq_event in disksim_iotrace.c",
+    not_read: &["service times"],
     codec: Codec::Text {
         fit: format::fit::<Validate>,
         open: format::open::<Validate>,

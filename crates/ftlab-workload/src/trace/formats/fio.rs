@@ -34,6 +34,7 @@ pub(crate) mod v2 {
         tick: Nanos(1_000),
         unit_varies: false,
         source: SOURCE,
+        not_read: &["names of files"],
         codec: Codec::Text {
             fit: format::fit::<Fio<2>>,
             open: format::open::<Fio<2>>,
@@ -54,6 +55,7 @@ pub(crate) mod v3 {
         tick: Nanos(1_000),
         unit_varies: false,
         source: SOURCE,
+        not_read: &["names of files"],
         codec: Codec::Text {
             fit: format::fit::<Fio<3>>,
             open: format::open::<Fio<3>>,

@@ -21,6 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: true,
     source: "README of the FIU traces at SNIA IOTTA; Koller and Rangaswami, FAST 2010",
+    not_read: &["processes", "hashes of content"],
     codec: Codec::Text { fit: format::fit::<Fiu>, open: format::open::<Fiu>, writer: None },
 };
 

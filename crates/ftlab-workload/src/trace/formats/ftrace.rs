@@ -27,6 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1_000),
     unit_varies: false,
     source: "include/trace/events/block.h of Linux; Documentation/trace/ftrace.rst; trace-cmd-report(1)",
+    not_read: &["processes", "processors", "events that are no requests"],
     codec: Codec::Text { fit: format::fit::<Ftrace>, open: format::open::<Ftrace>, writer: None },
 };
 

@@ -15,9 +15,10 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: true,
     source: "MQSim (Tavakkol et al., FAST 2018), README and src/host/ASCII_Trace_Definition.h",
+    not_read: &[],
     codec: Codec::Text {
         fit: format::fit::<Ascii<false>>,
         open: format::open::<Ascii<false>>,
-        writer: Some(|| Box::new(SsdsimWriter)),
+        writer: Some(|| Box::new(SsdsimWriter::new(false))),
     },
 };

@@ -25,6 +25,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(100),
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Narayanan et al., FAST 2008",
+    not_read: &["host names", "response times"],
     codec: Codec::Text {
         fit: format::fit::<Msr>,
         open: format::open::<Msr>,
@@ -48,7 +49,10 @@ impl LineFormat for Msr {
         &[&["Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime"]];
 
     fn new(units: Units, _: &Options, sample: &[u8]) -> Msr {
-        let has_blanks = first_lines(sample).next().is_some_and(|line| !line.contains(&b','));
+        // Of most lines, because a text may come before them.
+        let lines = || first_lines(sample);
+        let with_commas = lines().filter(|line| line.contains(&b',')).count();
+        let has_blanks = with_commas * 2 < lines().count();
         Msr { units, widened: 0, host: None, hosts_differ: false, has_blanks }
     }
 

@@ -21,6 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1_000_000_000),
     unit_varies: false,
     source: "FAQ of libCacheSim, and oracleGeneralBin.h",
+    not_read: &["the next access of each object"],
     codec: Codec::Binary { begins: |_| false, open: format::open_binary::<OracleGeneral> },
 };
 
@@ -29,6 +30,8 @@ const LENGTH: usize = 24;
 struct OracleGeneral {
     units: Units,
     widened: u64,
+    /// Whether everything is a write, as said.
+    are_writes: bool,
 }
 
 impl BinaryFormat for OracleGeneral {
@@ -36,7 +39,7 @@ impl BinaryFormat for OracleGeneral {
 
     fn new(units: Units, options: &Options, _: &[u8]) -> Result<OracleGeneral, Bad> {
         match options.address_unit {
-            Some(_) => Ok(OracleGeneral { units, widened: 0 }),
+            Some(_) => Ok(OracleGeneral { units, widened: 0, are_writes: options.invert_ops }),
             None => Err(no_unit()),
         }
     }
@@ -53,10 +56,20 @@ impl BinaryFormat for OracleGeneral {
     }
 
     fn remarks(&self) -> Remarks {
+        let operation = match self.are_writes {
+            true => "everything is a write, as said: the format has no operations",
+            false => {
+                "everything is a read, because the format has no operations (`invert_ops`: a write)"
+            }
+        };
+        let block = self.units.address.bytes();
         let assumed = vec![
-            "everything is a read, because the format has no operations (`invert_ops`: a write)"
-                .to_owned(),
-            "the number of an object is the number of its block".to_owned(),
+            operation.to_owned(),
+            format!(
+                "an object is a block of {block} bytes, and its number that of the block: object 3 lies at byte {}",
+                3 * block
+            ),
+            "times are whole seconds: the requests of a second arrive at once".to_owned(),
         ];
         Remarks { assumed, widened: self.widened, ..Remarks::default() }
     }

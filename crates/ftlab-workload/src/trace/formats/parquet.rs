@@ -24,6 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "ftlab's own choice of columns; parquet.apache.org for the container",
+    not_read: &["other columns"],
     codec: Codec::Parquet,
 };
 

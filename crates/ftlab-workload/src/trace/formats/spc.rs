@@ -2,7 +2,7 @@
 //! in seconds. The specification allows further fields, which are ignored.
 
 use ftlab::host::Op;
-use ftlab::units::Nanos;
+use ftlab::units::{Nanos, SECTOR_BYTES};
 
 use crate::trace::error::Bad;
 use crate::trace::fields::{Extent, Fields};
@@ -21,6 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "SPC Trace File Format Specification 1.0.1 (2002)",
+    not_read: &["fields behind the time"],
     codec: Codec::Text {
         fit: format::fit::<Spc>,
         open: format::open::<Spc>,
@@ -28,17 +29,28 @@ pub(crate) static FORMAT: Format = Format {
     },
 };
 
+/// The least number of requests for a doubt about their sizes.
+const ENOUGH: u64 = 16;
+/// Sizes of so many sectors, 1 MiB, are the largest that most systems issue.
+const LARGEST_IN_SECTORS: u32 = 2048;
+
 struct Spc {
     units: Units,
     widened: u64,
+    requests: u64,
+    /// The largest request as it was read, in sectors.
+    largest: u32,
+    /// Whether the unit of sizes was said.
+    said: bool,
 }
 
 impl LineFormat for Spc {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 4, address: 1, size: 2 };
 
-    fn new(units: Units, _: &Options, _: &[u8]) -> Spc {
-        Spc { units, widened: 0 }
+    fn new(units: Units, options: &Options, _: &[u8]) -> Spc {
+        let said = options.size_unit.is_some();
+        Spc { units, widened: 0, requests: 0, largest: 0, said }
     }
 
     #[inline]
@@ -53,11 +65,33 @@ impl LineFormat for Spc {
         };
         let at = fields.time(self.units.time.ns())?;
         self.widened += u64::from(widened);
-        Ok(Some(Extent { lba, sectors, widened }.record(at, op, stream)))
+        let record = Extent { lba, sectors, widened }.record(at, op, stream);
+        self.requests += 1;
+        self.largest = self.largest.max(record.sectors);
+        Ok(Some(record))
     }
 
     fn remarks(&self) -> Remarks {
-        Remarks { widened: self.widened, ..Remarks::default() }
+        let warnings = self.doubt().into_iter().collect();
+        Remarks { widened: self.widened, warnings, ..Remarks::default() }
+    }
+}
+
+impl Spc {
+    /// Sizes that are no whole sectors, and would all be usual if they counted sectors.
+    fn doubt(&self) -> Option<String> {
+        let odd = self.widened * 10 > self.requests * 9;
+        let small = self.largest <= LARGEST_IN_SECTORS / SECTOR_BYTES as u32;
+        let asks = !self.said && self.requests >= ENOUGH && odd && small;
+        asks.then(|| {
+            format!(
+                "{} of {} sizes are no multiples of 512 bytes, and none is above {} bytes: do they count sectors? \
+                 Then say `size_unit` sector; SPC has bytes",
+                self.widened,
+                self.requests,
+                u64::from(self.largest) * SECTOR_BYTES
+            )
+        })
     }
 }
 

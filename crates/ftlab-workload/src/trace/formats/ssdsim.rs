@@ -31,10 +31,11 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: true,
     source: "SSDsim (Hu et al., ICS 2011), get_requests in ssd.c",
+    not_read: &["the sixth column"],
     codec: Codec::Text {
         fit: format::fit::<Ascii<true>>,
         open: format::open::<Ascii<true>>,
-        writer: Some(|| Box::new(SsdsimWriter)),
+        writer: Some(|| Box::new(SsdsimWriter::new(true))),
     },
 };
 
@@ -113,13 +114,31 @@ fn decimal_time(fields: &Fields<'_, BLANKS>) -> Bad {
 }
 
 /// Writes the five columns.
-pub(super) struct SsdsimWriter;
+pub(super) struct SsdsimWriter {
+    /// Whether trims can be written, with a flag of 2.
+    has_trims: bool,
+    trims: u64,
+}
+
+impl SsdsimWriter {
+    pub fn new(has_trims: bool) -> SsdsimWriter {
+        SsdsimWriter { has_trims, trims: 0 }
+    }
+}
 
 impl LineWriter for SsdsimWriter {
     fn record(&mut self, record: &Record, out: &mut Vec<u8>) -> Result<(), &'static str> {
-        let flag = read_or_write(record, 1, 0)?;
+        let flag = match record.op {
+            Op::Trim if self.has_trims => 2,
+            _ => read_or_write(record, 1, 0)?,
+        };
+        self.trims += u64::from(record.op == Op::Trim);
         let Record { at, lba, sectors, stream, .. } = record;
         put!(out, "{} {stream} {} {sectors} {flag}\n", at.0, lba.0);
         Ok(())
+    }
+
+    fn remark(&self) -> Option<&'static str> {
+        (self.trims > 0).then_some("trims have the flag 2, as in some files for SSDsim; not every version of it knows that")
     }
 }

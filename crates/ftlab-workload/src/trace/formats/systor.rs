@@ -23,6 +23,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Lee et al., SYSTOR 2017",
+    not_read: &["response times"],
     codec: Codec::Text {
         fit: format::fit::<Systor>,
         open: format::open::<Systor>,

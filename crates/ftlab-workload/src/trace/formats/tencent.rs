@@ -21,6 +21,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1_000_000_000),
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Zhang et al., USENIX ATC 2020",
+    not_read: &[],
     codec: Codec::Text {
         fit: format::fit::<Tencent>,
         open: format::open::<Tencent>,

@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1_000),
     unit_varies: false,
     source: "Waldspurger et al., FAST 2015; vscsi.h of libCacheSim",
+    not_read: &["serial numbers", "numbers of segments"],
     codec: Codec::Binary { begins, open: format::open_binary::<Vscsi> },
 };
 

@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use ftlab::options::text::clip;
 use ftlab::units::Nanos;
 
 use crate::trace::columns::{ColumnPlan, ColumnUnit, Given, RequestPart};
@@ -11,7 +12,7 @@ use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::table::{Splitter, first_lines, guess_separator};
+use crate::trace::table::Splitter;
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 use super::csv::Csv;
@@ -24,38 +25,148 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(100),
     unit_varies: false,
     source: "Windows Performance Analyzer, graph Disk Usage; wpaexporter.exe",
+    not_read: &["other columns"],
     codec: Codec::Text { fit: format::fit::<Wpa>, open: format::open::<Wpa>, writer: None },
 };
 
-/// The names of the columns, and what else they are called.
-const NAMES: [(RequestPart, &[&str]); 5] = [
-    (RequestPart::Op, &["IO Type"]),
-    (RequestPart::Time, &["Init Time (s)"]),
-    (RequestPart::Offset, &["Min Offset"]),
-    (RequestPart::Size, &["Size (B)", "Size"]),
-    (RequestPart::Stream, &["Disk", "Disks"]),
+/// The columns that a request needs, and the disk, by the beginning of their names. WPA puts the unit behind: `Size (B)`.
+const NAMES: [(RequestPart, &str); 5] = [
+    (RequestPart::Op, "IO Type"),
+    (RequestPart::Time, "Init Time"),
+    (RequestPart::Offset, "Min Offset"),
+    (RequestPart::Size, "Size"),
+    (RequestPart::Stream, "Disk"),
 ];
+/// What may take the place of the column of times.
+const LATER: &str = "Complete Time";
+/// How many columns an error lists.
+const LISTED: usize = 20;
+/// A line with so many of the columns is a head.
+const TELLING: usize = 2;
+/// How many lines may come before the head.
+const HEAD_WITHIN: usize = 16;
 
-struct Wpa {
-    /// None if the head of the file is not of such a table.
-    table: Option<Csv>,
+/// A reader of a table, or what is wrong with it.
+enum Wpa {
+    Table(Box<Csv>),
+    /// It has the head of such a table, but not all columns: what it lacks and has, and the remedy.
+    Lacks(String, String),
+    /// It has no such head.
+    Other,
 }
 
-/// The plan for a head that has the columns.
-fn plan(sample: &[u8]) -> Option<ColumnPlan> {
-    let mut splitter = Splitter::new(guess_separator(sample)?);
-    splitter.split(first_lines(sample).next()?);
-    let head = splitter.all();
-    let given = NAMES.iter().filter_map(|(part, names)| {
-        let found = names.iter().find(|name| head.iter().any(|column| column == *name))?;
-        let unit = if *part == RequestPart::Time { TimeUnit::S.ns() } else { 1 };
-        let unit = Some(ColumnUnit::Of(unit));
-        Some(Given { part: *part, text: (*found).to_owned(), unit })
-    });
-    let plan = ColumnPlan { given: given.collect() };
-    // A table without disks is of one.
-    let needed = [RequestPart::Op, RequestPart::Time, RequestPart::Offset, RequestPart::Size];
-    needed.into_iter().all(|part| plan.of(part).is_some()).then_some(plan)
+/// A column of the head with its unit: `Init Time (s)`.
+fn name_and_unit(column: &str) -> (&str, Option<&str>) {
+    match column.strip_suffix(')').and_then(|column| column.split_once(" (")) {
+        Some((name, unit)) => (name, Some(unit)),
+        None => (column, None),
+    }
+}
+
+/// Nanoseconds or bytes of a unit in a head; none if it is not known or too coarse to be exact.
+fn unit(part: RequestPart, unit: Option<&str>) -> Option<u64> {
+    match (part, unit) {
+        (RequestPart::Time, Some("s")) => Some(TimeUnit::S.ns()),
+        (RequestPart::Time, Some("ms")) => Some(TimeUnit::Ms.ns()),
+        (RequestPart::Time, Some("us" | "µs" | "μs")) => Some(TimeUnit::Us.ns()),
+        (RequestPart::Time, Some("ns")) => Some(TimeUnit::Ns.ns()),
+        (RequestPart::Time, _) => None,
+        (RequestPart::Size, None | Some("B")) => Some(1),
+        (RequestPart::Size, Some(_)) => None,
+        _ => Some(1),
+    }
+}
+
+/// Whether a column is the one of this name.
+fn is_called(column: &str, known: &str) -> bool {
+    let name = name_and_unit(column).0;
+    name == known || (known == "Disk" && name == "Disks")
+}
+
+/// The beginning of a file from the head of such a table, and the columns of that.
+fn head(sample: &[u8]) -> Option<(&[u8], Vec<String>)> {
+    let mut rest = sample;
+    for _ in 0..HEAD_WITHIN {
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest[..end].strip_suffix(b"\r").unwrap_or(&rest[..end]);
+        let columns = [b',', b';', b'\t'].into_iter().map(|separator| {
+            let mut splitter = Splitter::new(separator);
+            splitter.split(line);
+            splitter.all()
+        });
+        let known = |columns: &Vec<String>| {
+            let is_there =
+                |(_, known): &&(_, &str)| columns.iter().any(|column| is_called(column, known));
+            NAMES.iter().filter(is_there).count()
+        };
+        if let Some(columns) = columns.max_by_key(known).filter(|columns| known(columns) >= TELLING)
+        {
+            return Some((rest, columns));
+        }
+        rest = rest.get(end + 1..)?;
+    }
+    None
+}
+
+/// The plan for a head, or what it lacks and the remedy.
+fn plan(columns: &[String]) -> Result<ColumnPlan, (String, String)> {
+    let (mut given, mut lacking) = (Vec::new(), Vec::new());
+    for (part, known) in NAMES {
+        let there: Vec<&String> =
+            columns.iter().filter(|column| is_called(column, known)).collect();
+        let usable = there.iter().find_map(|column| {
+            let unit = unit(part, name_and_unit(column).1)?;
+            let unit = Some(ColumnUnit::Of(unit));
+            Some(Given { part, text: (*column).clone(), unit })
+        });
+        match (usable, there.first()) {
+            (Some(column), _) => given.push(column),
+            (None, Some(column)) => {
+                lacking.push(format!("{known} in a unit that is exact, and not {}", clip(column)))
+            }
+            // A table without disks is of one.
+            (None, None) if part == RequestPart::Stream => {}
+            (None, None) => lacking.push(known.to_owned()),
+        }
+    }
+    if lacking.is_empty() {
+        return Ok(ColumnPlan { given });
+    }
+    let mut listed: Vec<String> = columns.iter().take(LISTED).map(|column| clip(column)).collect();
+    listed.extend((columns.len() > LISTED).then(|| "...".to_owned()));
+    let problem = format!(
+        "the table of WPA lacks the column {}; it has {}",
+        lacking.join(", and the column "),
+        listed.join(", ")
+    );
+    Err((problem, remedy(columns, given)))
+}
+
+/// How to get the columns; or, if others can take their place, how to read them.
+fn remedy(columns: &[String], given: Vec<Given>) -> String {
+    let show = "let WPA show it (View Editor: IO Type, Init Time (s), Min Offset, Size (B), Disk) and export again";
+    let mut parts: Vec<String> = Vec::new();
+    for (part, _) in NAMES {
+        let usable = given.iter().find(|given| given.part == part).map(|given| given.text.clone());
+        let later = || {
+            let is_later = |column: &&String| is_called(column, LATER);
+            columns.iter().find(is_later).filter(|_| part == RequestPart::Time).cloned()
+        };
+        let Some(column) = usable.or_else(later) else {
+            if part == RequestPart::Stream {
+                continue;
+            }
+            return show.to_owned();
+        };
+        let Some(size) = unit(part, name_and_unit(&column).1) else { return show.to_owned() };
+        let known = TimeUnit::ALL.iter().find(|(_, unit)| unit.ns() == size);
+        let unit = match known {
+            Some((name, _)) if part == RequestPart::Time => format!(":{name}"),
+            _ => String::new(),
+        };
+        parts.push(format!("{}={column}{unit}", part.name()));
+    }
+    format!("{show}; or, with arrivals when requests ended: `columns` \"{}\"", parts.join(","))
 }
 
 impl LineFormat for Wpa {
@@ -63,15 +174,22 @@ impl LineFormat for Wpa {
     const COLUMNS: Columns = Columns { time: 0, address: 0, size: 0 };
 
     fn new(_: Units, options: &Options, sample: &[u8]) -> Wpa {
-        Wpa { table: plan(sample).map(|plan| Csv::planned(&plan, options, sample)) }
+        let Some((table, columns)) = head(sample) else { return Wpa::Other };
+        match plan(&columns) {
+            Ok(plan) => Wpa::Table(Box::new(Csv::planned(&plan, options, table))),
+            Err((lacks, remedy)) => Wpa::Lacks(lacks, remedy),
+        }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
-        let lacks =
-            "expected a table with the columns IO Type, Init Time (s), Min Offset and Size (B)";
-        match &mut self.table {
-            Some(table) => table.line(line),
-            None => Err(Bad::field(0..line.len(), lacks)),
+        match self {
+            Wpa::Table(table) => table.line(line),
+            // Said once there is no request.
+            Wpa::Lacks(..) => Ok(None),
+            Wpa::Other => Err(Bad::field(
+                0..line.len(),
+                "expected a table with the columns IO Type, Init Time (s), Min Offset and Size (B)",
+            )),
         }
     }
 
@@ -80,6 +198,25 @@ impl LineFormat for Wpa {
     }
 
     fn remarks(&self) -> Remarks {
-        self.table.as_ref().map_or_else(Remarks::default, Csv::remarks)
+        match self {
+            Wpa::Table(table) => in_words(table.remarks()),
+            Wpa::Lacks(lacks, remedy) => {
+                Remarks { instead: Some((lacks.clone(), remedy.clone())), ..Remarks::default() }
+            }
+            Wpa::Other => Remarks::default(),
+        }
     }
+}
+
+/// The remarks of a table whose columns nobody said.
+fn in_words(mut remarks: Remarks) -> Remarks {
+    for text in &mut remarks.assumed {
+        if let Some(column) = text.strip_suffix(", as said") {
+            *text = format!("{column}, by its name in the head");
+        }
+        *text = text.replace("the values of its column", "the disks");
+    }
+    let arrival = "a request arrives at its Init Time; when it ended is not used";
+    remarks.assumed.push(arrival.to_owned());
+    remarks
 }
