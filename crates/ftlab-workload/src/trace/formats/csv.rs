@@ -281,6 +281,7 @@ impl LineFormat for Csv {
         }
         if !self.names.is_empty() {
             remarks.assumed.push(self.names.remark("values of its column"));
+            remarks.stream_names = self.names.told_apart();
         }
         remarks
     }
