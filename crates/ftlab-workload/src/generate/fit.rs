@@ -12,7 +12,8 @@ use std::fmt::Write as _;
 
 use ftlab::host::Op;
 use ftlab::options::text::quoted;
-use ftlab::units::SECTOR_BYTES;
+use ftlab::options::value::Value;
+use ftlab::units::{Nanos, SECTOR_BYTES};
 
 use crate::trace::{PageSet, Record};
 
@@ -220,7 +221,10 @@ impl Fit {
         let mean = span as f64 / self.gaps as f64;
         let variation = self.gap_squares / self.gaps as f64 / (mean * mean) - 1.0;
         let often = match mean > LONG_GAP_NS {
-            true => format!("period = \"{}ns\"", mean.round().min(LONGEST_GAP_NS)),
+            true => {
+                let period = Nanos(mean.round().min(LONGEST_GAP_NS) as u64);
+                format!("period = \"{}\"", period.print())
+            }
             false => format!("rate = \"{}/s\"", (1e12 / mean).round() / 1000.0),
         };
         if variation < EVEN {

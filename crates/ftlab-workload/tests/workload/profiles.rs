@@ -270,6 +270,8 @@ fn slow_traces_keep_their_rate() {
             let (text, workload) = fitted(&(0..count).map(at).collect::<Vec<_>>());
             let last = sample(&workload, count as usize).last().expect("requests").at.0;
             let ratio = last as f64 / (gap * count) as f64;
+            let hourly = gap == 3_600_000_000_000 && count == 500;
+            assert_eq!(text.contains("kind = \"constant\", period = \"3600s\""), hourly, "{text}");
             assert!((0.85..1.15).contains(&ratio), "{gap} ns: {ratio} times as long\n{text}");
         }
     }
