@@ -280,13 +280,14 @@ const MOST_LOOKED_AT: u64 = 1 << 20;
 /// Refuses a file in a folder that does not exist.
 pub fn refuse_without_folder(path: &Path) -> Result<(), Failure> {
     let folder = folder_of(path);
-    if folder.is_dir() {
+    let missing = fs::metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    if !missing {
         return Ok(());
     }
     let (shown, folder) = (path.display(), folder.display());
-    Err(Failure::usage(format!(
-        "{shown} can't be written: there is no folder {folder}\n  remedy: make it (mkdir -p {folder}), or name a file in \
-         another folder"
+    Err(Failure::File(format!(
+        "can't write {shown}: there is no folder {folder}\n  remedy: make it (mkdir -p {folder}), or name a file in another \
+         folder"
     )))
 }
 
