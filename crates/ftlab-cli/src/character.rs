@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 
-use ftlab_lab::character::{Fact, numeral};
+use ftlab_lab::character::{Fact, figure_in_words, fit_in_words, numeral};
 use ftlab_workload::trace::CharacterComparison;
 
-use crate::table::{show, table};
+use crate::table::{show, table, wrapped};
 
 /// The width of names before their texts.
 const NAME: usize = 19;
@@ -28,7 +28,10 @@ pub fn print_comparison(
     let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), numeral);
     let mut rows = table(&["Figure", "A", "B", "B / A"]);
     for of in &found.figures {
-        rows.add_row([of.name.to_owned(), shown(of.first), shown(of.second), shown(of.ratio)]);
+        let [first, second] = [of.first, of.second].map(|value| {
+            value.map_or_else(|| "-".to_owned(), |value| figure_in_words(of.name, value))
+        });
+        rows.add_row([of.name.to_owned(), first, second, shown(of.ratio)]);
     }
     show(rows, out)?;
     let mut rows = table(&["Distance (0 to 1)", "Kolmogorov-Smirnov", "total variation"]);
@@ -37,4 +40,10 @@ pub fn print_comparison(
         rows.add_row([of.name.to_owned(), most, sum]);
     }
     show(rows, out)
+}
+
+/// Prints how close a fitted workload is, and what no fit keeps.
+pub fn print_verdict(found: &CharacterComparison, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out)?;
+    fit_in_words(found).iter().try_for_each(|text| wrapped(out, "", text))
 }

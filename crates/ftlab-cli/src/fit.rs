@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ftlab::config::Config;
-use ftlab_lab::character::{ShownLoad, trace_page};
+use ftlab_lab::character::{ShownLoad, fit_in_words, trace_page};
 use ftlab_lab::compare::{self, Comparison, Finished, Series};
 use ftlab_lab::experiment::{Experiment, LoadSource};
 use ftlab_lab::load;
@@ -18,7 +18,7 @@ use ftlab_workload::trace::{Character, CharacterTally, Digest, Record, Trace, co
 
 use crate::args::{FitArgs, FitDeviceArgs};
 use crate::failure::Failure;
-use crate::human::count;
+use crate::human::counted;
 use crate::progress::Bars;
 use crate::traces::{PAGE, refuse_special, warn};
 use crate::{character, device, interrupt};
@@ -30,7 +30,7 @@ const CONFIDENCE: f64 = 0.95;
 pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let FitArgs { input, output, name, page, force, played, reading } = args;
     refuse_special(output)?;
-    result::refuse_file(output, &WORKLOAD, *force)?;
+    result::check_file(output, &WORKLOAD, *force)?;
     page.iter().try_for_each(|file| result::check_file(file, &PAGE, *force))?;
     let source = LoadSource::Trace { file: input.clone(), held: None, reading: reading.options() };
     let config = device_of(played, &source)?;
@@ -38,7 +38,7 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let Fitted { text, requests, character } = fit(&mut trace, input, name.as_deref())?;
     result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
     let shown = output.display();
-    say!("{shown}: a workload fitted to {} requests of {input}", count(requests));
+    say!("{shown}: a workload fitted to {} of {input}", counted(requests, "request"));
     let workload = Workload::parse(&shown.to_string(), &text, &mut |_: &str| Ok(String::new()));
     let workload = workload.map_err(|_| Failure::usage(format!("{shown} is not read again")))?;
     let fitted = character_of(&workload, played.seed)?;
@@ -51,6 +51,7 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
     }
     if !played.json {
         character::print_comparison(&characters, [input, &shown.to_string()], out)?;
+        character::print_verdict(&characters, out)?;
     }
     let Some(config) = config else {
         say!("Play it with ftlab run --device DEVICE --workload {shown}");
@@ -62,6 +63,7 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
         true => {
             let mut document = serde_json::to_value(&comparison).map_err(Failure::usage)?;
             document["character"] = serde_json::to_value(&characters).map_err(Failure::usage)?;
+            document["verdict"] = fit_in_words(&characters).into();
             out.write_all(result::to_json(&document)?.as_bytes())?;
         }
         false => crate::compare::table::print(&comparison, out)?,

@@ -4,7 +4,9 @@ use std::io::Write;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
-use ftlab_lab::character::{ShownLoad, in_words, inspection_in_words, is_trace_page, trace_page};
+use ftlab_lab::character::{
+    NO_TIMES, ShownLoad, in_words, inspection_in_words, is_trace_page, trace_page,
+};
 use ftlab_lab::load::{self, short_name};
 use ftlab_lab::result::{self, FileKind};
 use ftlab_workload::trace::{
@@ -14,7 +16,7 @@ use ftlab_workload::trace::{
 
 use crate::args::{ReadingArgs, TraceCommand, TracePageArgs};
 use crate::failure::{Failure, with_flags};
-use crate::human::count;
+use crate::human::{count, counted};
 use crate::table::wrapped;
 use crate::{accesses, character, fit, interrupt};
 
@@ -38,6 +40,9 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             let read = |file: &str| -> Result<Inspection, Failure> {
                 let (found, trace) = inspected(file, reading, trace::inspect)?;
                 warn(&trace);
+                if found.character.timeless {
+                    say!("note: {file}: {NO_TIMES}");
+                }
                 Ok(found)
             };
             let both = [read(first)?, read(second)?];
@@ -55,6 +60,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             refuse_special(output)?;
             let format = target_format(*to, output)?;
             refuse_own_input(input, output)?;
+            result::refuse_without_folder(output)?;
             refuse_to_overwrite(output, *force)?;
             let mut trace = load::open(input, reading.options())?;
             let options = ConvertOptions { drop_unsupported: *drop_unsupported };
@@ -217,9 +223,9 @@ fn convert(
 ) -> Result<(), Failure> {
     let done = trace::convert(trace, format, output, options).map_err(Failure::usage)?;
     let target = format.name;
-    say!("{}: {} requests, {target}", output.display(), count(done.requests));
+    say!("{}: {}, {target}", output.display(), counted(done.requests, "request"));
     if done.dropped > 0 {
-        say!("{} requests left out: {target} can't hold them", count(done.dropped));
+        say!("{} left out: {target} can't hold them", counted(done.dropped, "request"));
     }
     if done.made_plain > 0 {
         say!(
@@ -229,8 +235,8 @@ fn convert(
     }
     if done.rounded_times > 0 {
         say!(
-            "{} times rounded down to the {} of {target}",
-            count(done.rounded_times),
+            "{} rounded down to the {} of {target}",
+            counted(done.rounded_times, "time"),
             ftlab::units::Nanos(done.tick_ns)
         );
     }

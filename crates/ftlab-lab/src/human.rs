@@ -87,6 +87,11 @@ pub fn count(number: u64) -> String {
     text
 }
 
+/// Formats a number of things by the name of one: `1 gap`, `1,234 gaps`.
+pub fn counted(number: u64, one: &str) -> String {
+    format!("{} {one}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// Formats a rate, without decimals if it is large: `12,345`, `8.25`.
 pub fn rate(value: f64) -> String {
     if value < 999.5 { digits(value) } else { count(value.round() as u64) }
@@ -110,6 +115,7 @@ mod tests {
         assert_eq!([span(1_530_000_000), span(200_000_000_000)], ["1.53 s", "3 min 20 s"]);
         assert_eq!([bytes(999), bytes(4_100_000)], ["999 B", "4.10 MB"]);
         assert_eq!([count(0), count(999), count(1_234_567)], ["0", "999", "1,234,567"]);
+        assert_eq!([counted(1, "gap"), counted(1_000, "gap")], ["1 gap", "1,000 gaps"]);
         assert_eq!([rate(8.25), rate(12_345.4)], ["8.25", "12,345"]);
         assert_eq!(percent(0.1234), "12.3 %");
     }

@@ -89,6 +89,7 @@ fn the_pages_of_traces_work_in_a_browser() {
     let office = "../../examples/traces/office-20k.csv.gz";
     let office = Path::new(env!("CARGO_MANIFEST_DIR")).join(office).display().to_string();
     let write = |place: &Place| place.write("restarted.csv", restarted().as_bytes());
+    let long = "restarted-which-has-a-name-so-long-that-no-column-of-a-table-has-room-for-it-in-one-line.csv";
     opened(
         "trace.mjs",
         |place| {
@@ -100,8 +101,8 @@ fn the_pages_of_traces_work_in_a_browser() {
     opened(
         "trace.mjs",
         |place| {
-            write(place);
-            trace_page(place, &[&office, "restarted.csv"])
+            place.write(long, restarted().as_bytes());
+            trace_page(place, &[&office, long])
         },
         11,
     );

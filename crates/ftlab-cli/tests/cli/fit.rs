@@ -77,6 +77,13 @@ fn what_a_fit_loses_is_shown() {
     assert!(page.contains("\"loads\":[\"A: trace\",\"B: fitted\"]"));
     assert_eq!(told.code, 0, "{}", told.err);
     assert!(told.out.contains("fitted against trace"), "{}", told.out);
+    // The order is lost, which shows most in how soon pages are used again; and a fit says what it never keeps.
+    let told = told.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        told.contains("furthest off is ") && told.contains(" in the fitted workload ("),
+        "{told}"
+    );
+    assert!(told.contains("It never keeps") && told.contains("the order in which"), "{told}");
 }
 
 #[test]

@@ -224,3 +224,69 @@ fn pages_of_traces_are_whole_and_replace_only_their_like() {
     assert_eq!(place.read("other.html"), b"<!DOCTYPE html><title>mine</title>");
     assert!(!place.path("none.html").exists(), "nothing is left of a page that failed");
 }
+
+#[test]
+fn a_trace_without_times_is_not_played_at_once_in_silence() {
+    let place = Place::new();
+    let line = |at: u64| format!("W,{},4096\n", at % 50 * 4_096);
+    place.write("bare.csv", (0..200).map(line).collect::<String>().as_bytes());
+    let bare = "--trace bare.csv --columns op=1,offset=2,size=3";
+    let warned = |result: &Value| {
+        let warnings = result["warnings"].as_array().expect("a list").iter();
+        let told = warnings.filter_map(Value::as_str).filter(|text| text.contains("no times"));
+        told.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let [told] = &warned(&run(&place, bare))[..] else { panic!("no warning") };
+    assert!(told.contains("all arrive at once") && told.contains("queue_depth"), "{told}");
+    // What it advises works, and needs no warning.
+    for remedy in ["--queue-depth 4", "--replay asap"] {
+        assert_eq!(warned(&run(&place, &format!("{bare} {remedy}"))), [""; 0], "{remedy}");
+    }
+    assert_eq!(warned(&run(&place, "--trace trace.csv")), [""; 0]);
+    // No figure of time is told of it, and why.
+    let inspect = "trace inspect bare.csv --columns op=1,offset=2,size=3";
+    let done = place.run(&format!("{inspect} --page bare.html"));
+    assert_eq!(done.code, 0, "{}", done.err);
+    assert!(done.out.contains("all requests have the same time"), "{}", done.out);
+    let page = String::from_utf8(place.read("bare.html")).expect("text");
+    let compared = place.run("trace compare bare.csv bare.csv --columns op=1,offset=2,size=3");
+    assert!(compared.err.contains("all requests have the same time"), "{}", compared.err);
+    // Before the scripts there are the tables and the figures.
+    let shown = page.split("</script>").next().expect("a page");
+    for text in [done.out.as_str(), shown] {
+        for of_time in ["requests a second", "in any second", "Gaps", "Dispersion", "an hour"] {
+            assert!(!text.contains(of_time), "{of_time}: {text}");
+        }
+    }
+}
+
+#[test]
+fn files_for_a_folder_that_is_missing_are_refused_before_any_work() {
+    let place = Place::new();
+    for line in [
+        "trace inspect nothing.csv --page no/such/page.html",
+        "trace compare nothing.csv nothing.csv --page no/such/page.html",
+        "trace fit nothing.csv -o no/such/like.toml",
+        "trace fit nothing.csv -o like.toml --page no/such/page.html",
+        "trace convert nothing.csv no/such/new.parquet",
+    ] {
+        // The trace is missing too, which is noticed later.
+        fails(&place, line, &["there is no folder no/such", "mkdir -p no/such"]);
+    }
+    assert!(!place.path("like.toml").exists());
+}
+
+#[test]
+fn compared_figures_have_units_that_read_well() {
+    let place = Place::new();
+    let line = |at: u64| {
+        let time = 129_000_000_000_000_000_u64 + at * 100;
+        format!("{time},test,0,Write,{},8192,0\n", at * 8_192)
+    };
+    place.write("even.csv", (0..500).map(line).collect::<String>().as_bytes());
+    let done = place.run("trace compare even.csv even.csv");
+    assert_eq!(done.code, 0, "{}", done.err);
+    let row = |name: &str| done.out.lines().find(|line| line.contains(name)).expect("a row");
+    assert!(row("mean_gap_ns").contains("10.0 us"), "{}", done.out);
+    assert!(row("mean_write_bytes").contains("8.19 kB"), "{}", done.out);
+}

@@ -11,7 +11,8 @@
 
   // The largest unit that fits a value, as [its size, its name].
   const unitOf = (units, value) => units.findLast(([size]) => Math.abs(value) >= size * 0.9995) ?? units[0];
-  const BYTES = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'].map((name, at) => [Math.pow(1024, at), name]);
+  // Decimal, as in all other output.
+  const BYTES = ['B', 'kB', 'MB', 'GB', 'TB', 'PB'].map((name, at) => [Math.pow(1000, at), name]);
   const [SECOND, MINUTE, HOUR, DAY] = [1e9, 60e9, 3600e9, 86400e9];
   const TIMES = [[1, 'ns'], [1e3, 'us'], [1e6, 'ms'], [SECOND, 's'], [MINUTE, 'min'], [HOUR, 'h'], [DAY, 'd']];
   const inUnit = (units, value, sizeOf = value) => {
@@ -27,7 +28,7 @@
   }
 
   // By unit: the text of a value, the steps of a linear axis, and the marks of a logarithmic one.
-  const DECIMAL = powers(10, -3, 12).flatMap(power => [1, 2, 5].map(times => times * power));
+  const DECIMAL = powers(10, -3, 18).flatMap(power => [1, 2, 5].map(times => times * power));
   const short = value => Math.abs(value) < 1 ? String(Number(value.toPrecision(3))) : digits(value);
   const decimal = (suffix, told = short) => ({
     told: value => (Number.isInteger(value) ? value.toLocaleString('en') : told(value)) + suffix,
@@ -35,17 +36,13 @@
   });
   // What is nearly all must not seem to be all.
   const share = value => Math.abs(value) < 1 ? short(value) : value.toFixed(2);
-  const binary = suffix => ({
-    told: value => inUnit(BYTES, value) + suffix, label: value => inUnit(BYTES, value) + suffix, steps: powers(2, 0, 60), base: 2,
-    marks: (from, to, width) => {
-      const [first, last] = [Math.ceil(Math.log2(from)), Math.floor(Math.log2(to))];
-      const every = Math.max(1, Math.ceil((last - first) * LABEL / width));
-      return powers(2, first, last).filter((_, at) => (first + at) % every === 0);
-    },
-  });
+  const amount = suffix => {
+    const told = value => inUnit(BYTES, value) + suffix;
+    return { told, label: told, steps: DECIMAL, marks: decades, base: 10 };
+  };
   const MARKS = [...powers(10, 0, 10), MINUTE, 10 * MINUTE, HOUR, 10 * HOUR, DAY, 10 * DAY, 100 * DAY];
   const UNITS = {
-    '': decimal(''), '1/s': decimal(' /s'), '%': decimal(' %', share), B: binary(''), 'B/s': binary('/s'),
+    '': decimal(''), '1/s': decimal(' /s'), '%': decimal(' %', share), B: amount(''), 'B/s': amount('/s'),
     ns: {
       told: span, base: 10,
       label: (value, step) => inUnit(TIMES, value, step),

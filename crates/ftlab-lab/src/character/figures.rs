@@ -10,6 +10,7 @@ use crate::figure::{Drawn, FigureAxis, FigureLine, FigurePanel, FigurePoint};
 
 const NS_PER_S: f64 = 1e9;
 const NS_PER_HOUR: f64 = 3_600.0 * NS_PER_S;
+const HOUR_NS: u64 = 3_600_000_000_000;
 const PERCENT: f64 = 100.0;
 /// Loads whose lengths differ by more are drawn over shares of their time: of the shorter one nothing would be seen.
 const MOST_TIMES_LONGER: f64 = 4.0;
@@ -110,18 +111,7 @@ pub fn figures_of(loads: &NamedLoads<'_>) -> Vec<LoadFigures> {
             "Requests",
             "Each curve is the share of values that are no larger. Values are in bins at most a sixteenth wide, named by \
              their least value. A run is a request and those of its stream that start where the one before ended.",
-            vec![
-                distribution(
-                    loads,
-                    ["request size", "size", "B"],
-                    &[("reads", |of| &of.read_bytes, 1.0), ("writes", |of| &of.write_bytes, 1.0)],
-                ),
-                distribution(
-                    loads,
-                    ["run length", "requests of a run", ""],
-                    &[("share of runs", |of| &of.sequence.run_requests, 1.0)],
-                ),
-            ],
+            requests(loads),
         ),
         (
             "Arrivals",
@@ -133,7 +123,7 @@ pub fn figures_of(loads: &NamedLoads<'_>) -> Vec<LoadFigures> {
             "Working set and reuse",
             "Pages of 4 KiB. The reuse distance of a use is what other pages were used since the last use of its page; an LRU \
              cache larger than that hits. Overwrite distances run from a write of a page to its next write.",
-            reuse(loads),
+            working_set(loads).into_iter().chain(reuse(loads)).collect(),
         ),
         ("Skew and streams", "Pages and streams, those used most first.", skew(loads)),
     ];
@@ -143,6 +133,21 @@ pub fn figures_of(loads: &NamedLoads<'_>) -> Vec<LoadFigures> {
         figures: drawings.into_iter().flat_map(|one| one.panels(loads)).collect(),
     };
     groups.map(group).into_iter().filter(|group| !group.figures.is_empty()).collect()
+}
+
+fn requests(loads: &NamedLoads<'_>) -> Vec<Drawing> {
+    vec![
+        distribution(
+            loads,
+            ["request size", "size", "B"],
+            &[("reads", |of| &of.read_bytes, 1.0), ("writes", |of| &of.write_bytes, 1.0)],
+        ),
+        distribution(
+            loads,
+            ["run length", "requests of a run", ""],
+            &[("share of runs", |of| &of.sequence.run_requests, 1.0)],
+        ),
+    ]
 }
 
 fn by_load(loads: &NamedLoads<'_>, of: impl Fn(&Character) -> Points) -> Vec<Points> {
@@ -172,13 +177,18 @@ fn time() -> FigureAxis {
 /// Returns the time axis of loads, and how long an interval of each is there.
 fn clock(loads: &NamedLoads<'_>) -> (FigureAxis, Vec<f64>) {
     let mixes = || loads.iter().map(|(_, load)| &load.mix);
-    let lengths = || mixes().map(|mix| mix.interval_ns as f64 * mix.intervals.len() as f64);
+    // A load without times has no intervals.
+    let lengths = || mixes().map(length_ns).filter(|length| *length > 0.0);
     let longest = lengths().fold(0.0, f64::max);
     if longest > MOST_TIMES_LONGER * lengths().fold(f64::INFINITY, f64::min) {
         let step = |mix: &MixOverTime| PERCENT / mix.intervals.len().max(1) as f64;
         return (FigureAxis::numbers("share of each one's time", "%"), mixes().map(step).collect());
     }
     (time(), mixes().map(|mix| mix.interval_ns as f64).collect())
+}
+
+fn length_ns(mix: &MixOverTime) -> f64 {
+    mix.interval_ns as f64 * mix.intervals.len() as f64
 }
 
 fn over_time(loads: &NamedLoads<'_>) -> Vec<Drawing> {
@@ -295,8 +305,9 @@ fn arrivals(loads: &NamedLoads<'_>) -> Vec<Drawing> {
         .collect()
     });
     let lengths = |of: fn(&Character) -> Vec<u64>| {
-        let first = loads.first().map_or(Vec::new(), |(_, load)| of(load));
-        first.into_iter().map(|ns| ns as f64)
+        // They are the same for all loads with times.
+        let timed = loads.iter().map(|(_, load)| of(load)).find(|lengths| !lengths.is_empty());
+        timed.unwrap_or_default().into_iter().map(|ns| ns as f64)
     };
     vec![
         distribution(
@@ -327,7 +338,7 @@ fn arrivals(loads: &NamedLoads<'_>) -> Vec<Drawing> {
     ]
 }
 
-fn reuse(loads: &NamedLoads<'_>) -> Vec<Drawing> {
+fn working_set(loads: &NamedLoads<'_>) -> [Drawing; 2] {
     let hours = |of: fn(&HourUse) -> f64, lasts| by_load(loads, |load| by_hour(load, of, lasts));
     let by_hours = |title, curves| Drawing {
         title,
@@ -336,12 +347,7 @@ fn reuse(loads: &NamedLoads<'_>) -> Vec<Drawing> {
         drawn: Drawn::Steps,
         curves,
     };
-    let misses = by_load(loads, |load| {
-        let all = load.reuse.lru.iter();
-        all.map(|of| FigurePoint::at(of.cache_pages as f64 * PAGE, Some(of.miss_ratio * PERCENT)))
-            .collect()
-    });
-    vec![
+    [
         by_hours("pages used so far, by hour", vec![("", hours(|hour| hour.pages_so_far, true))]),
         by_hours(
             "pages used within each hour",
@@ -350,6 +356,16 @@ fn reuse(loads: &NamedLoads<'_>) -> Vec<Drawing> {
                 ("never used before", hours(|hour| hour.new_pages, false)),
             ],
         ),
+    ]
+}
+
+fn reuse(loads: &NamedLoads<'_>) -> Vec<Drawing> {
+    let misses = by_load(loads, |load| {
+        let all = load.reuse.lru.iter();
+        all.map(|of| FigurePoint::at(of.cache_pages as f64 * PAGE, Some(of.miss_ratio * PERCENT)))
+            .collect()
+    });
+    vec![
         Drawing {
             title: "misses of an LRU cache of reads and writes",
             x: logarithmic("cache", "B"),
@@ -379,6 +395,7 @@ fn reuse(loads: &NamedLoads<'_>) -> Vec<Drawing> {
 fn by_hour(load: &Character, of: fn(&HourUse) -> f64, lasts: bool) -> Points {
     let mut points = Vec::new();
     let hours = &load.working_set;
+    let ends = load.streams.iter().filter_map(|of| of.last_ns).max().unwrap_or(0) / HOUR_NS + 1;
     for (at, hour) in hours.iter().enumerate() {
         let end = hour.hour + 1;
         let bytes = of(hour) * PAGE;
@@ -386,9 +403,14 @@ fn by_hour(load: &Character, of: fn(&HourUse) -> f64, lasts: bool) -> Points {
         let after = match hours.get(at + 1) {
             Some(next) if next.hour == end => continue,
             Some(_) if !lasts => 0.0,
+            None if !lasts && ends > u64::from(end) => 0.0,
             _ => bytes,
         };
         points.push(FigurePoint::at(f64::from(end) * NS_PER_HOUR, Some(after)));
+    }
+    // The last requests may use no pages.
+    if let Some(last) = points.last().filter(|last| last.x < ends as f64 * NS_PER_HOUR).copied() {
+        points.push(FigurePoint { x: ends as f64 * NS_PER_HOUR, ..last });
     }
     points
 }

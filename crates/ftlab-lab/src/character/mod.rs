@@ -10,7 +10,10 @@ mod words;
 
 pub use self::figures::{LoadFigure, LoadFigures, figures_of};
 pub use self::page::{ShownLoad, is_trace_page, trace_page};
-pub use self::words::{Fact, accesses_in_words, in_words, inspection_in_words, numeral};
+pub use self::words::{
+    Fact, NO_TIMES, accesses_in_words, figure_in_words, fit_in_words, in_words,
+    inspection_in_words, numeral,
+};
 
 /// Bytes of a page.
 const PAGE: f64 = 4096.0;

@@ -11,7 +11,9 @@ use serde::Serialize;
 
 use super::PAGE;
 use super::figures::{LoadFigure, LoadFigures, figures_of};
-use super::words::{Fact, accesses_in_words, in_words, inspection_in_words, numeral};
+use super::words::{
+    Fact, accesses_in_words, figure_in_words, in_words, inspection_in_words, numeral,
+};
 use crate::failure::Failure;
 use crate::figure::{Drawn, FigureAxis};
 use crate::human::{bytes, count, percent, rate, span};
@@ -25,6 +27,7 @@ const SCRIPT: &str = concat!(
 );
 const STYLE: &str = include_str!("../../assets/page/trace.css");
 const GENERATOR: &str = "ftlab trace";
+const NS_PER_S: f64 = 1e9;
 /// The most streams in a table; the figure has all that are told apart.
 const MOST_STREAMS: usize = 20;
 
@@ -127,7 +130,11 @@ fn tiles(of: &Character) -> Markup {
     let hot = of.skew.top.iter().find(|top| top.pages_percent == 10);
     let tiles = [
         ("requests", Some(count(of.requests))),
-        ("requests a second", gap.map(|mean| rate(1e9 / mean))),
+        ("a request in", gap.filter(|mean| *mean > NS_PER_S).map(|mean| span(mean.round() as u64))),
+        (
+            "requests a second",
+            gap.filter(|mean| *mean <= NS_PER_S).map(|mean| rate(NS_PER_S / mean)),
+        ),
         ("writes among reads and writes", (moving > 0.0).then(|| percent(writes.count / moving))),
         ("mean read", reads.mean.map(|mean| bytes(mean as u64))),
         ("mean write", writes.mean.map(|mean| bytes(mean as u64))),
@@ -146,9 +153,11 @@ fn tiles(of: &Character) -> Markup {
 
 /// The table of differences.
 fn differences(found: &CharacterComparison, names: &[String]) -> Markup {
-    let cell = |value: Option<f64>| {
-        html! { td { @if let Some(value) = value { data value=(value) { (numeral(value)) } } @else { "-" } } }
+    let told = |value: Option<f64>, shown: &dyn Fn(f64) -> String| {
+        html! { td { @if let Some(value) = value { data value=(value) { (shown(value)) } } @else { "-" } } }
     };
+    let cell = |value| told(value, &numeral);
+    let figure = |name: &str, value| told(value, &|value| figure_in_words(name, value));
     html! {
         h2 { "Differences" }
         div.columns {
@@ -161,7 +170,7 @@ fn differences(found: &CharacterComparison, names: &[String]) -> Markup {
                     } }
                     tbody { @for of in &found.figures { tr data-name=(of.name) {
                         th scope="row" { (of.name) }
-                        (cell(of.first)) (cell(of.second)) (cell(of.ratio))
+                        (figure(of.name, of.first)) (figure(of.name, of.second)) (cell(of.ratio))
                     } } }
                 }
             }
@@ -269,7 +278,7 @@ fn streams(name: &str, streams: &[StreamUse]) -> Markup {
                     th scope="row" { (of.stream.map_or("all others".to_owned(), |number| number.to_string())) }
                     td { data value=(of.requests) { (count(of.requests)) } }
                     td { (bytes(of.read_bytes)) } td { (bytes(of.write_bytes)) }
-                    td { (span(of.first_ns)) } td { (span(of.last_ns)) }
+                    @for at in [of.first_ns, of.last_ns] { td { (at.map_or("-".to_owned(), span)) } }
                 } } }
             }
         }

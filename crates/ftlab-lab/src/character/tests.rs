@@ -2,10 +2,10 @@
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
-use ftlab_workload::trace::{Character, CharacterTally, Record};
+use ftlab_workload::trace::{Character, CharacterTally, Record, compare_characters};
 
-use super::{ShownLoad, figures_of, is_trace_page, trace_page};
-use crate::figure::FigureLine;
+use super::{ShownLoad, figures_of, fit_in_words, in_words, is_trace_page, trace_page};
+use crate::figure::{FigureAxis, FigureLine};
 
 const MS: u64 = 1_000_000;
 
@@ -116,6 +116,67 @@ fn hours_without_requests_use_no_pages_but_those_so_far_last() {
     };
     assert_eq!(hours(&lines[0].1), [(0.0, 1.0), (1.0, 2.0), (2.0, 2.0), (4.0, 3.0), (5.0, 3.0)]);
     assert_eq!(hours(&lines[1].1), [(0.0, 1.0), (1.0, 1.0), (2.0, 0.0), (4.0, 1.0), (5.0, 1.0)]);
+}
+
+#[test]
+fn figures_by_hour_go_on_to_the_last_request() {
+    let mut tally = CharacterTally::default();
+    for (hour, op) in [(0, Op::Write), (3, Op::Trim)] {
+        tally.add(&Record {
+            at: SimTime(hour * 3_600_000 * MS),
+            op,
+            lba: Lba(0),
+            sectors: 8,
+            stream: 0,
+            fua: false,
+        });
+    }
+    let one = tally.report();
+    let hours = |title: &str| -> Vec<(f64, f64)> {
+        let points = lines_of(&[("one", &one)], title).remove(0).1;
+        points.iter().map(|(x, y)| (x / 3.6e12, y.unwrap() / 4_096.0)).collect()
+    };
+    assert_eq!(hours("pages used so far, by hour"), [(0.0, 1.0), (1.0, 1.0), (4.0, 1.0)]);
+    assert_eq!(hours("pages used within each hour"), [(0.0, 1.0), (1.0, 0.0), (4.0, 0.0)]);
+}
+
+#[test]
+fn of_a_load_without_times_no_figure_has_time_on_an_axis() {
+    let (timed, without) = (load(2_000, MS), load(2_000, 0));
+    assert!(without.timeless);
+    let figures = figures_of(&[("one", &without)]);
+    let of_time = |axis: &FigureAxis| ["ns", "1/s", "B/s"].contains(&axis.unit.as_str());
+    for figure in figures.iter().flat_map(|group| &group.figures) {
+        let panel = &figure.panel;
+        assert!(!of_time(&panel.x) && !of_time(&panel.y), "{}", figure.title);
+    }
+    assert!(in_words(&without)[0].1.contains("all requests have the same time"));
+    // Beside a load with times, that one is drawn over its own.
+    let loads = [("A", &without), ("B", &timed)];
+    let reads = lines_of(&loads, "requests a second: reads");
+    assert!(reads[0].1.is_empty() && reads[1].1.last().unwrap().0 > 1e9, "{reads:?}");
+}
+
+#[test]
+fn the_verdict_on_a_fit_names_what_is_furthest_off() {
+    let (one, slow) = (load(2_000, MS), load(2_000, 9 * MS));
+    let told = fit_in_words(&compare_characters(&one, &slow));
+    assert!(told[0].contains("mean_gap_ns: 1.00 ms in the trace, 9.00 ms in"), "{}", told[0]);
+    assert!(told[0].contains("(9.00 times as much)"), "{}", told[0]);
+    assert!(told[1].contains("never keeps streams, the order"), "{}", told[1]);
+    let same = fit_in_words(&compare_characters(&one, &one));
+    assert!(same[0].contains("All figures"), "{}", same[0]);
+}
+
+#[test]
+fn equal_caches_are_told_once() {
+    let words = in_words(&load(20, MS));
+    let misses = &words.iter().find(|fact| fact.0 == "LRU misses").unwrap().1;
+    let sizes: Vec<&str> =
+        misses.split(", ").filter_map(|one| one.split(" with ").nth(1)).collect();
+    let mut once = sizes.clone();
+    once.dedup();
+    assert_eq!(sizes, once, "{misses}");
 }
 
 #[test]

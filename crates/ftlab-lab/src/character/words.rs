@@ -2,13 +2,16 @@
 
 use ftlab::units::SECTOR_BYTES;
 use ftlab_workload::accesses::AccessReport;
-use ftlab_workload::trace::{Character, Distribution, Inspection};
+use ftlab_workload::trace::{Character, CharacterComparison, Distribution, Inspection};
 
 use super::PAGE;
-use crate::human::{bytes, count, digits, percent, rate, span};
+use crate::human::{bytes, count, counted, digits, percent, rate, span};
 
 /// The sizes of LRU caches, as shares of all pages, whose misses are told.
 const CACHES: [f64; 3] = [0.01, 0.1, 0.5];
+
+/// Why nothing is said of time.
+pub const NO_TIMES: &str = "all requests have the same time, so what depends on times is left out";
 
 /// A name, and what is said about it, in one line or in several.
 pub type Fact = (&'static str, String);
@@ -25,125 +28,154 @@ fn within(error_ratio: f64) -> String {
 /// Says what a trace is and how it was read.
 #[must_use]
 pub fn inspection_in_words(found: &Inspection) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    let mut line = |name, text: String| facts.push((name, text));
-    line("Trace", found.file.clone());
     let compression = format!("{:?}", found.compression).to_lowercase();
     let packed = if compression == "none" { String::new() } else { format!(", {compression}") };
-    line("Format", format!("{}{packed}", found.format));
-    line("Fingerprint", found.digest.clone());
-    let share = |part: u64| percent(part as f64 / found.requests.max(1) as f64);
-    line("Requests", count(found.requests));
+    let mut facts = vec![
+        ("Trace", found.file.clone()),
+        ("Format", format!("{}{packed}", found.format)),
+        ("Fingerprint", found.digest.clone()),
+        ("Requests", count(found.requests)),
+    ];
+    facts.extend(operations(found));
+    facts.push(("Duration", duration(found)));
+    facts.extend(places(found));
+    facts.push(("Streams", count(found.streams) + &within(found.streams_error_ratio)));
+    let unaligned = share(found.unaligned_4k, found.requests);
+    facts.push(("Not 4 KiB aligned", format!("{} ({unaligned})", count(found.unaligned_4k))));
+    facts.push(("Out of order", count(found.out_of_order)));
+    if found.skipped_lines > 0 {
+        facts.push(("Lines left out", count(found.skipped_lines)));
+    }
+    facts
+}
+
+/// A part of requests, in per cent.
+fn share(part: u64, requests: u64) -> String {
+    percent(part as f64 / requests.max(1) as f64)
+}
+
+fn operations(found: &Inspection) -> Vec<Fact> {
+    let mut facts = Vec::new();
     for (name, requests, moved) in [
         ("  reads", found.reads, Some(found.read_bytes)),
         ("  writes", found.writes, Some(found.write_bytes)),
         ("  trims", found.trims, Some(found.trim_bytes)),
         ("  flushes", found.flushes, None),
+        ("  with FUA", found.fua_writes, None),
     ] {
         let size = moved.filter(|_| requests > 0).map_or(String::new(), |moved| {
             format!(", {}, {} on average", bytes(moved), bytes(moved / requests))
         });
         if requests > 0 {
-            line(name, format!("{} ({}){size}", count(requests), share(requests)));
+            let share = share(requests, found.requests);
+            facts.push((name, format!("{} ({share}){size}", count(requests))));
         }
     }
-    if found.fua_writes > 0 {
-        line("  with FUA", format!("{} ({})", count(found.fua_writes), share(found.fua_writes)));
-    }
-    let mean = found.mean_requests_per_s;
-    let mean = mean.map_or(String::new(), |mean| format!(", {} requests a second", rate(mean)));
-    let most = count(found.max_requests_in_1s);
-    line("Duration", format!("{}{mean}, at most {most} in a second", span(found.duration_ns)));
-    let end = found.max_lba_end.saturating_mul(SECTOR_BYTES);
-    line("Addresses", format!("{} wide, up to {}", bytes(found.span_bytes), bytes(end)));
-    let touched = found.touched_pages_4k;
-    let size = bytes(touched.saturating_mul(4096));
-    let error = within(found.touched_pages_error_ratio);
-    line("Touched", format!("{} pages of 4 KiB, {size}{error}", count(touched)));
-    line("Streams", count(found.streams) + &within(found.streams_error_ratio));
-    line(
-        "Not 4 KiB aligned",
-        format!("{} ({})", count(found.unaligned_4k), share(found.unaligned_4k)),
-    );
-    line("Out of order", count(found.out_of_order));
-    if found.skipped_lines > 0 {
-        line("Lines left out", count(found.skipped_lines));
-    }
     facts
+}
+
+fn duration(found: &Inspection) -> String {
+    let Some(most) = found.max_requests_in_1s else {
+        return "none".to_owned();
+    };
+    let mean = found.mean_requests_per_s;
+    let mean = mean.map_or(String::new(), |mean| format!(", {}", how_often(mean)));
+    format!("{}{mean}, at most {} in any second", span(found.duration_ns), count(most))
+}
+
+/// A rate, or the time between requests where that says more.
+fn how_often(per_s: f64) -> String {
+    match per_s < 1.0 {
+        true => format!("a request in {}", span((1e9 / per_s).round() as u64)),
+        false => format!("{} requests a second", rate(per_s)),
+    }
+}
+
+fn places(found: &Inspection) -> [Fact; 2] {
+    let end = found.max_lba_end.saturating_mul(SECTOR_BYTES);
+    let touched = found.touched_pages_4k;
+    let size = bytes(touched.saturating_mul(PAGE as u64));
+    let error = within(found.touched_pages_error_ratio);
+    let trims = if found.trims > 0 { "; trims touch none" } else { "" };
+    [
+        ("Addresses", format!("{} wide, up to {}", bytes(found.span_bytes), bytes(end))),
+        ("Touched", format!("{} read or written, {size}{error}{trims}", pages(touched))),
+    ]
+}
+
+/// A number of pages.
+fn pages(number: u64) -> String {
+    format!("{} of 4 KiB", counted(number, "page"))
 }
 
 /// Says what a load is like.
 #[must_use]
 pub fn in_words(found: &Character) -> Vec<Fact> {
-    let mut facts = Vec::new();
-    let mut line = |name, text: Option<String>| facts.extend(text.map(|text| (name, text)));
-    line("Sequential", sequential(found));
-    let arrivals = &found.arrivals;
-    line(
-        "Gaps",
-        halves(&arrivals.gap_ns, span)
-            .zip(arrivals.gap_variation)
-            .map(|(text, cv)| format!("{text}, variation {} (Poisson: 1)", digits(cv))),
-    );
-    let scales = arrivals.dispersion.iter().filter_map(|of| {
+    let reuse = &found.reuse;
+    let apart = [halves(&reuse.overwrite_bytes, bytes), halves(&reuse.overwrite_ns, span)];
+    let apart: Vec<String> = apart.into_iter().flatten().collect();
+    let used = |pages: u64| bytes(pages.saturating_mul(PAGE as u64));
+    let facts = [
+        ("Times", found.timeless.then(|| format!("none: {NO_TIMES}"))),
+        ("Sequential", sequential(found)),
+        ("Gaps", gaps(found)),
+        ("Dispersion", dispersion(found)),
+        ("Idle", idle(found)),
+        ("Working set", working_set(found)),
+        ("Reuse", halves(&reuse.reuse_pages, used)),
+        ("LRU misses", misses(found)),
+        ("Overwritten after", (!apart.is_empty()).then(|| apart.join("\n"))),
+        ("Skew", skew(found)),
+        ("Sampled", sampled(found)),
+    ];
+    facts.into_iter().filter_map(|(name, text)| Some((name, text?))).collect()
+}
+
+fn gaps(found: &Character) -> Option<String> {
+    let text = halves(&found.arrivals.gap_ns, span)?;
+    let variation = found.arrivals.gap_variation?;
+    Some(format!("{text}, variation {} (Poisson: 1)", digits(variation)))
+}
+
+fn dispersion(found: &Character) -> Option<String> {
+    let scales = found.arrivals.dispersion.iter().filter_map(|of| {
         let (index, peak) = of.index.zip(of.peak_to_mean)?;
         Some(format!("{} in {} (peak {} means)", digits(index), span(of.interval_ns), digits(peak)))
     });
     let scales: Vec<String> = scales.collect();
-    line("Dispersion", (!scales.is_empty()).then(|| scales.join(",\n")));
-    let idle = arrivals.idle.iter().filter(|of| of.gaps > 0).filter_map(|of| {
-        let length = span(of.at_least_ns);
-        Some(format!(
-            "{} of the time in {} {} of {length}",
-            percent(of.time_ratio?),
-            count(of.gaps),
-            if of.gaps == 1 { "gap" } else { "gaps" }
-        ))
+    (!scales.is_empty()).then(|| scales.join(",\n"))
+}
+
+fn idle(found: &Character) -> Option<String> {
+    let lengths = found.arrivals.idle.iter().filter(|of| of.gaps > 0).filter_map(|of| {
+        let (length, gaps) = (span(of.at_least_ns), counted(of.gaps, "gap"));
+        Some(format!("{} of the time in {gaps} of {length}", percent(of.time_ratio?)))
     });
-    let idle: Vec<String> = idle.collect();
-    line("Idle", (!idle.is_empty()).then(|| idle.join(" or more,\n") + " or more"));
-    let largest = found.working_set.iter().max_by(|one, other| one.pages.total_cmp(&other.pages));
-    line(
-        "Working set",
-        largest.map(|hour| {
-            let size = bytes((hour.pages * PAGE) as u64);
-            format!(
-                "at most {size} in an hour (hour {}), {} hours with requests",
-                hour.hour,
-                found.working_set.len()
-            )
-        }),
-    );
-    let reuse = &found.reuse;
-    line("Reuse", halves(&reuse.reuse_pages, |pages| bytes(pages.saturating_mul(PAGE as u64))));
-    line("LRU misses", misses(found));
-    let apart = [halves(&reuse.overwrite_bytes, bytes), halves(&reuse.overwrite_ns, span)];
-    let apart: Vec<String> = apart.into_iter().flatten().collect();
-    line("Overwritten after", (!apart.is_empty()).then(|| apart.join("\n")));
-    let top = found
-        .skew
-        .top
-        .iter()
-        .map(|top| format!("{} on {} %", percent(top.accesses_ratio), top.pages_percent));
+    let lengths: Vec<String> = lengths.collect();
+    (!lengths.is_empty()).then(|| lengths.join(" or more,\n") + " or more")
+}
+
+fn working_set(found: &Character) -> Option<String> {
+    let hours = &found.working_set;
+    let largest = hours.iter().max_by(|one, other| one.pages.total_cmp(&other.pages))?;
+    let size = bytes((largest.pages * PAGE) as u64);
+    let hours = counted(hours.len() as u64, "hour");
+    Some(format!("at most {size} in an hour (hour {}), {hours} with requests", largest.hour))
+}
+
+fn skew(found: &Character) -> Option<String> {
+    let exponent = digits(found.skew.zipf_exponent?);
+    let top = found.skew.top.iter();
+    let top = top.map(|top| format!("{} on {} %", percent(top.accesses_ratio), top.pages_percent));
     let top = top.collect::<Vec<_>>().join(", ");
-    line(
-        "Skew",
-        found
-            .skew
-            .zipf_exponent
-            .map(|exponent| format!("{top} of the pages; Zipf exponent {}", digits(exponent))),
-    );
-    let is_sampled = found.followed_ratio < 1.0;
-    line(
-        "Sampled",
-        is_sampled.then(|| {
-            format!(
-                "reuse, working set and skew, from one in {} pages",
-                digits(1.0 / found.followed_ratio)
-            )
-        }),
-    );
-    facts
+    Some(format!("{top} of the pages; Zipf exponent {exponent}"))
+}
+
+fn sampled(found: &Character) -> Option<String> {
+    (found.followed_ratio < 1.0).then(|| {
+        let one_in = digits(1.0 / found.followed_ratio);
+        format!("reuse, working set and skew, from one in {one_in} pages")
+    })
 }
 
 fn sequential(found: &Character) -> Option<String> {
@@ -172,7 +204,10 @@ fn misses(found: &Character) -> Option<String> {
         let size = bytes(point.cache_pages.saturating_mul(PAGE as u64));
         format!("{} with {size}", percent(point.miss_ratio))
     };
-    Some(CACHES.iter().map(of).collect::<Vec<_>>().join(", "))
+    let mut told: Vec<String> = CACHES.iter().map(of).collect();
+    // Of a few pages, several shares come to the same cache.
+    told.dedup();
+    Some(told.join(", "))
 }
 
 /// Says how reads and writes share pages.
@@ -201,7 +236,60 @@ pub fn accesses_in_words(found: &AccessReport) -> Vec<Fact> {
     ratios.chain(windows).collect()
 }
 
-/// Formats a figure of a comparison: large ones are whole, and small ones have three decimals.
+/// What a fitted workload never keeps of its trace.
+const NOT_KEPT: &str = "A fit keeps shares of operations, sizes, how often pages are used, runs, and the mean and the variation of \
+                        gaps. It never keeps streams, the order in which pages are used, which pages are neighbours, sizes \
+                        that go with places or times, patterns of arrivals, and changes over time.";
+
+/// The least number that does not print as zero.
+const LEAST_TOLD: f64 = 0.001;
+
+/// Figures that a fit does not try to keep.
+const NOT_FITTED: [&str; 1] = ["streams"];
+
+/// Says how close a fitted workload is to its trace, and what no fit keeps.
+#[must_use]
+pub fn fit_in_words(found: &CharacterComparison) -> Vec<String> {
+    let both = found.figures.iter().filter_map(|of| Some((of.name, of.first?, of.second?)));
+    let fitted = both.filter(|of| !NOT_FITTED.contains(&of.0));
+    let off =
+        fitted.map(|(name, first, second)| (name, times_as_much(first, second), [first, second]));
+    let worst = off.max_by(|one, other| far(one.1).total_cmp(&far(other.1)));
+    let worst = worst.map(|(name, times, values)| {
+        let [first, second] = values.map(|value| figure_in_words(name, value));
+        match first == second {
+            true => "All figures of the fitted workload are those of the trace.".to_owned(),
+            false => format!(
+                "The figure that is furthest off is {name}: {first} in the trace, {second} in the fitted workload ({} times \
+                 as much).",
+                digits(times)
+            ),
+        }
+    });
+    worst.into_iter().chain([NOT_KEPT.to_owned()]).collect()
+}
+
+/// How many times as much the second is. What prints as nothing counts as the least that does not.
+fn times_as_much(first: f64, second: f64) -> f64 {
+    second.max(LEAST_TOLD) / first.max(LEAST_TOLD)
+}
+
+/// How far a ratio is from one, in either direction.
+fn far(times: f64) -> f64 {
+    times.ln().abs()
+}
+
+/// Formats a figure of a comparison in the unit with which its name ends.
+#[must_use]
+pub fn figure_in_words(name: &str, value: f64) -> String {
+    match name.rsplit_once('_') {
+        Some((_, "ns")) => span(value.round() as u64),
+        Some((_, "bytes")) => bytes(value.round() as u64),
+        _ => numeral(value),
+    }
+}
+
+/// Formats a number of a comparison: large ones are whole, and small ones have three decimals.
 #[must_use]
 pub fn numeral(value: f64) -> String {
     if value.abs() >= 1_000.0 { count(value.round() as u64) } else { format!("{value:.3}") }

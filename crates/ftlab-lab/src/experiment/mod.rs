@@ -130,6 +130,11 @@ struct Outcome {
     warnings: Vec<String>,
 }
 
+/// What is said of a trace without times that is played by its times.
+const WITHOUT_TIMES: &str = "the requests of the trace have no times, so all arrive at once, when the run begins, and wait for \
+                             each other: latencies and rates mean nothing; `queue_depth` keeps so many outstanding, and \
+                             `replay` asap as many as do not depend on each other";
+
 impl Experiment {
     /// Builds the experiment of a load with these options.
     ///
@@ -436,7 +441,9 @@ impl Experiment {
                 let TraceFacts { facts, digest, requests } = decoder.finish();
                 let mut assumed = facts.assumed.clone();
                 assumed.push(addresses);
-                let warnings = facts.warnings.clone();
+                let mut warnings = facts.warnings.clone();
+                let by_time = matches!(self.arriving, Arriving::ByTime);
+                warnings.extend((facts.timeless && by_time).then(|| WITHOUT_TIMES.to_owned()));
                 let load = LoadDocument::trace(&file, &TraceFacts { facts, digest, requests });
                 let tenants = Vec::new();
                 Ok(Outcome { load, notes: Vec::new(), replayed, tenants, assumed, warnings })

@@ -277,8 +277,31 @@ pub struct FileKind {
 /// How many bytes are read to recognise the kind of a file.
 const MOST_LOOKED_AT: u64 = 1 << 20;
 
+/// Refuses a file in a folder that does not exist.
+pub fn refuse_without_folder(path: &Path) -> Result<(), Failure> {
+    let folder = folder_of(path);
+    let missing = fs::metadata(folder).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
+    if !missing {
+        return Ok(());
+    }
+    let (shown, folder) = (path.display(), folder.display());
+    Err(Failure::File(format!(
+        "can't write {shown}: there is no folder {folder}\n  remedy: make it (mkdir -p {folder}), or name a file in another \
+         folder"
+    )))
+}
+
+/// Returns the folder of a file.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
+}
+
 /// Refuses to overwrite a file: without `force`, and always if it is of another kind.
 pub fn refuse_file(path: &Path, kind: &FileKind, force: bool) -> Result<(), Failure> {
+    refuse_without_folder(path)?;
     let shown = path.display();
     let there = fs::metadata(path);
     if there.as_ref().is_ok_and(|there| !there.is_file()) {
@@ -339,15 +362,11 @@ fn unfinished_file(path: &Path) -> Result<tempfile::NamedTempFile, Failure> {
     // Only the kind of the error is reported, because its text names the temporary file.
     let failed =
         |error: io::Error| Failure::file("can't write", path, &io::Error::from(error.kind()));
-    let parent = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
     let mut builder = tempfile::Builder::new();
     builder.prefix(".ftlab-unfinished-file-");
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(parent).map_err(failed)
+    builder.tempfile_in(folder_of(path)).map_err(failed)
 }
 
 fn with_ending(path: &Path, ending: &str) -> PathBuf {

@@ -37,7 +37,7 @@ pub use document::{DeviceDocument, LoadDocument, ReplayDocument, ResultDocument,
 pub use folder::{
     BLOCKS, COMPARISON, FIO, FileKind, Folder, LATENCIES, MARK, MOMENTS, OWN_FILES, PAGE, PARTIAL,
     Published, QUEUES, REQUESTS, RUN, ResultTarget, SWEEP, SWEEP_CSV, SWEEP_PARQUET, TIMELINE,
-    VARIANTS, check_file, refuse_file, write_file,
+    VARIANTS, check_file, refuse_file, refuse_without_folder, write_file,
 };
 pub use preparation::{AgeDocument, ClockDocument, StepDocument, notes_on_clocks, steps_of};
 pub use requests::{Requests, steps};

@@ -60,20 +60,22 @@ class Distribution:
     max: int | None
     """The largest, in the unit of the values; ``None`` without values."""
     bins: Table
-    """The bins with values, ascending: ``from``, the least value of the bin (``uint64``), and ``count`` (``float64``)."""
+    """The bins with values, ascending: ``from``, the least possible value of the bin (``uint64``), ``count`` (``float64``), and
+    the ``mean`` of the values (``float64``)."""
 
     def quantile(self, q: float) -> int | None:
-        """The start of the bin with the value that a share ``q`` does not exceed: 0.5 for the median. ``None`` without values.
+        """The value that a share ``q`` does not exceed: 0.5 for the median. It is the mean of its bin, whose values are within
+        a sixteenth of each other. ``None`` without values.
 
         A share that is not from 0 to 1 is a ``UsageError``.
         """
         if isinstance(q, bool) or not isinstance(q, (int, float)) or not 0 <= q <= 1:
             raise UsageError(f"q is a share from 0 to 1, not {q!r}")
-        starts = self.bins["from"]
-        if len(starts) == 0:
+        means = self.bins["mean"]
+        if len(means) == 0:
             return None
         at = int(np.searchsorted(np.cumsum(self.bins["count"]), q * self.count))
-        return int(starts[min(at, len(starts) - 1)])
+        return round(float(means[min(at, len(means) - 1)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,6 +151,8 @@ class Character:
 
     requests: int
     """All requests."""
+    timeless: bool
+    """Whether all requests, of several, come at one time. Then ``mix``, ``arrivals``, ``working_set`` and ``overwrite_ns`` are empty."""
     mix: MixOverTime
     """Reads, writes and trims over time."""
     read_bytes: Distribution
@@ -172,7 +176,7 @@ class Character:
     """How unequally pages are used."""
     streams: Table
     """A row for each stream: ``stream`` (NaN for all after the first 1024 together), ``requests``, ``read_bytes``,
-    ``write_bytes``, ``first_ns``, ``last_ns``."""
+    ``write_bytes``, ``first_ns``, ``last_ns`` (NaN without times)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,25 +261,27 @@ class Inspection:
     trim_bytes: int
     """Bytes trimmed."""
     span_bytes: int
-    """The distance from the lowest to the highest touched byte, over all streams."""
+    """The distance from the lowest to the highest byte of a request, trims included, over all streams."""
     min_lba: int
     """The lowest sector of 512 bytes."""
     max_lba_end: int
     """One past the highest sector."""
     touched_pages_4k: int
-    """Distinct pages of 4 KiB touched, separately for each stream."""
+    """Distinct pages of 4 KiB read or written, separately for each stream."""
     touched_pages_error_ratio: float
     """The relative standard error of ``touched_pages_4k``; 0 if it is exact."""
     duration_ns: int
-    """The time from the first request to the last."""
+    """The time from the first request to the last; 0 without times."""
     mean_requests_per_s: float | None
     """Requests per second, without the first; ``None`` if the duration is 0."""
-    max_requests_in_1s: int
-    """The most requests within one second of the load's clock."""
+    max_requests_in_1s: int | None
+    """The most requests in any second that begins at a full millisecond; ``None`` without times."""
     streams: int
     """Distinct streams (devices, volumes, files)."""
     streams_error_ratio: float
     """The relative standard error of ``streams``; 0 if it is exact."""
+    stream_names: list[str]
+    """The names of the first 1024 streams by their numbers, if the file has names and not numbers."""
     out_of_order: int
     """Requests that come after a later one in the file. Those in memory were sorted when they were taken."""
     unaligned_4k: int
@@ -390,7 +396,7 @@ _TOP = [_Column("pages_percent", "count", "%"), _Column("accesses_ratio", "numbe
 _STREAMS = [
     *(_Column("stream", "number"), _Column("requests", "count", "requests")),
     *(_Column("read_bytes", "count", "bytes"), _Column("write_bytes", "count", "bytes")),
-    *(_Column("first_ns", "count", "ns"), _Column("last_ns", "count", "ns")),
+    *(_Column("first_ns", "number", "ns"), _Column("last_ns", "number", "ns")),
 ]
 _WINDOWS = [*(_Column(name, "count", "accesses") for name in ("window_accesses", "right")), _Column("right_ratio", "number")]
 
@@ -408,7 +414,7 @@ def _with(values: dict[str, Any], /, **made: Any) -> dict[str, Any]:
 
 
 def _distribution(values: dict[str, Any], unit: str) -> Distribution:
-    columns = [_Column("from", "count", unit), _Column("count", "number")]
+    columns = [_Column("from", "count", unit), _Column("count", "number"), _Column("mean", "number", unit)]
     bins = _table("The values from this one up to the next bin, or within a sixteenth.", columns, values["bins"])
     return Distribution(**_with(values, bins=bins))
 

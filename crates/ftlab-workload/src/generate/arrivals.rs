@@ -54,22 +54,37 @@ struct Bursts {
     left_of_burst: u32,
 }
 
+/// The mean gap of a rate, in nanoseconds.
+fn mean_gap(rate: RequestRate) -> f64 {
+    KILOSECOND as f64 / rate.per_kilosecond as f64
+}
+
+impl ArrivalShape {
+    fn poisson(mean: f64) -> ArrivalShape {
+        ArrivalShape::Poisson { mean, now: 0, fraction: 0.0 }
+    }
+
+    fn clustered(mean: f64, variation: Ratio) -> ArrivalShape {
+        let squared = f64::from(variation.ppm) / f64::from(Ratio::ONE.ppm);
+        let short = 0.5 + 0.5 * libm::sqrt((squared - 1.0) / (squared + 1.0));
+        let means = [mean / (2.0 * short), mean / (2.0 * (1.0 - short))];
+        ArrivalShape::Clustered { means, short, now: 0, fraction: 0.0 }
+    }
+}
+
 impl ArrivalTimes {
     /// Creates the times of `arrivals`; only Poisson and clustered arrivals draw from `stream`.
     #[must_use]
     pub fn new(arrivals: Arrivals, stream: Stream) -> ArrivalTimes {
         let shape = match arrivals {
             Arrivals::Closed { .. } => ArrivalShape::Closed,
-            Arrivals::Poisson { rate } => {
-                let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
-                ArrivalShape::Poisson { mean, now: 0, fraction: 0.0 }
-            }
+            Arrivals::Poisson { rate } => ArrivalShape::poisson(mean_gap(rate)),
+            Arrivals::PoissonPeriod { period } => ArrivalShape::poisson(period.0 as f64),
             Arrivals::Clustered { rate, variation } => {
-                let mean = KILOSECOND as f64 / rate.per_kilosecond as f64;
-                let squared = f64::from(variation.ppm) / f64::from(Ratio::ONE.ppm);
-                let short = 0.5 + 0.5 * libm::sqrt((squared - 1.0) / (squared + 1.0));
-                let means = [mean / (2.0 * short), mean / (2.0 * (1.0 - short))];
-                ArrivalShape::Clustered { means, short, now: 0, fraction: 0.0 }
+                ArrivalShape::clustered(mean_gap(rate), variation)
+            }
+            Arrivals::ClusteredPeriod { period, variation } => {
+                ArrivalShape::clustered(period.0 as f64, variation)
             }
             Arrivals::ConstantRate { rate: RequestRate { per_kilosecond: per } } => {
                 ArrivalShape::Even {

@@ -1,7 +1,7 @@
 //! Fits a workload to a trace: mix, sizes, popularity of reads and of writes, their overlap, runs,
 //! arrivals.
 //!
-//! It keeps the shares of operations; the distributions of read and write sizes; how often requests
+//! It keeps the shares of operations; the distributions of the sizes of reads, of writes and of trims; how often requests
 //! start at each page of 4 KiB, as a curve of about forty parts; the share of requests to pages
 //! that are both read and written; the share that continues the previous request; the mean rate and
 //! the variation of gaps; the touched pages (an estimate beyond 65536 places of 16 MiB). It loses
@@ -12,7 +12,8 @@ use std::fmt::Write as _;
 
 use ftlab::host::Op;
 use ftlab::options::text::quoted;
-use ftlab::units::SECTOR_BYTES;
+use ftlab::options::value::Value;
+use ftlab::units::{Nanos, SECTOR_BYTES};
 
 use crate::trace::{PageSet, Record};
 
@@ -22,6 +23,12 @@ const PAGE: u64 = 4096 / SECTOR_BYTES;
 const MOST_SIZES: usize = 48;
 /// The largest request of a workload, in sectors.
 const LARGEST: u32 = (1 << 30) / 512;
+/// A longer mean gap is written as such: a rate has three decimals, which are too few for it.
+const LONG_GAP_NS: f64 = 1e9;
+/// Gaps with a smaller squared coefficient of variation are taken as even.
+const EVEN: f64 = 0.01;
+/// The longest gap of a workload, a hundred years.
+const LONGEST_GAP_NS: f64 = 876_000.0 * 3600.0 * 1e9;
 /// Millionths.
 const MILLION: f64 = 1e6;
 
@@ -34,7 +41,8 @@ pub struct Fit {
     /// By first page.
     pages: HashMap<u64, PageStarts>,
     touched: PageSet,
-    sizes: [HashMap<u32, u64>; 2],
+    /// Of reads, writes, trims.
+    sizes: [HashMap<u32, u64>; 3],
     unaligned: u64,
     /// Writes with FUA.
     forced: u64,
@@ -83,7 +91,7 @@ impl Fit {
         let kind = usize::from(record.op != Op::Read);
         // Streams are 2^40 sectors apart, more than any known trace uses.
         let start = (u64::from(record.stream) << 40).wrapping_add(record.lba.0);
-        *self.sizes[kind].entry(record.sectors.min(LARGEST)).or_default() += 1;
+        *self.sizes[number].entry(record.sectors.min(LARGEST)).or_default() += 1;
         self.touched.touch(record.stream, record.lba.0, record.end());
         let end = start + u64::from(record.sectors);
         let entry = self.pages.entry(start / PAGE).or_default();
@@ -126,9 +134,10 @@ impl Fit {
         }
         let reads = self.ops[0] > 0;
         let writes = self.ops[1] + self.ops[2] > 0;
-        let _ = writeln!(text, "size = {}", self.size_list(usize::from(!reads)));
-        if reads && writes {
-            let _ = writeln!(text, "write_size = {}", self.size_list(1));
+        let of_ops = ["size", "write_size", "trim_size"].into_iter().zip(&self.sizes);
+        let mut key = Some("size");
+        for (own, sizes) in of_ops.filter(|(_, sizes)| !sizes.is_empty()) {
+            let _ = writeln!(text, "{} = {}", key.take().unwrap_or(own), size_list(sizes));
         }
         let starts = placed - self.runs[0] - self.runs[1];
         let _ =
@@ -185,25 +194,6 @@ impl Fit {
         self.sizes.iter().flat_map(|sizes| sizes.keys().copied()).max().unwrap_or(1)
     }
 
-    fn size_list(&self, kind: usize) -> String {
-        let mut sizes: Vec<(u32, u64)> = self.sizes[kind].iter().map(|(&s, &n)| (s, n)).collect();
-        // Sorted, because a hash table has no defined order.
-        sizes.sort_unstable();
-        // A rare size is merged into the next larger one, so that the sum of bytes hardly changes.
-        while sizes.len() > MOST_SIZES {
-            let rare = (0..sizes.len() - 1).min_by_key(|&at| sizes[at].1).expect("more than one");
-            let (size, count) = sizes.remove(rare);
-            let (large, others) = sizes[rare];
-            let bytes = u64::from(size) * count + u64::from(large) * others;
-            let mean = bytes.div_ceil(count + others);
-            sizes[rare] = (u32::try_from(mean).expect("between the two"), count + others);
-        }
-        let entry = |(size, count): &(u32, u64)| {
-            format!("{{ size = \"{}B\", weight = {count} }}", u64::from(*size) * SECTOR_BYTES)
-        };
-        format!("[{}]", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
-    }
-
     /// Returns the share, in millionths, of requests that start at a page that is both read and
     /// written.
     fn overlap(&self) -> f64 {
@@ -230,13 +220,42 @@ impl Fit {
         }
         let mean = span as f64 / self.gaps as f64;
         let variation = self.gap_squares / self.gaps as f64 / (mean * mean) - 1.0;
-        let rate = (1e12 / mean).round().max(1.0) / 1000.0;
+        let often = match mean > LONG_GAP_NS {
+            true => {
+                let period = Nanos(mean.round().min(LONGEST_GAP_NS) as u64);
+                format!("period = \"{}\"", period.print())
+            }
+            false => format!("rate = \"{}/s\"", (1e12 / mean).round() / 1000.0),
+        };
+        if variation < EVEN {
+            return format!("{{ kind = \"constant\", {often} }}");
+        }
         if variation <= 1.0 {
-            return format!("{{ kind = \"poisson\", rate = \"{rate}/s\" }}");
+            return format!("{{ kind = \"poisson\", {often} }}");
         }
         let percent = (variation * 100.0).round().min(400_000.0);
-        format!("{{ kind = \"clustered\", rate = \"{rate}/s\", variation = \"{percent}%\" }}")
+        format!("{{ kind = \"clustered\", {often}, variation = \"{percent}%\" }}")
     }
+}
+
+/// Returns sizes in sectors with their counts as a list of a workload file.
+fn size_list(counts: &HashMap<u32, u64>) -> String {
+    let mut sizes: Vec<(u32, u64)> = counts.iter().map(|(&s, &n)| (s, n)).collect();
+    // Sorted, because a hash table has no defined order.
+    sizes.sort_unstable();
+    // A rare size is merged into the next larger one, so that the sum of bytes hardly changes.
+    while sizes.len() > MOST_SIZES {
+        let rare = (0..sizes.len() - 1).min_by_key(|&at| sizes[at].1).expect("more than one");
+        let (size, count) = sizes.remove(rare);
+        let (large, others) = sizes[rare];
+        let bytes = u64::from(size) * count + u64::from(large) * others;
+        let mean = bytes.div_ceil(count + others);
+        sizes[rare] = (u32::try_from(mean).expect("between the two"), count + others);
+    }
+    let entry = |(size, count): &(u32, u64)| {
+        format!("{{ size = \"{}B\", weight = {count} }}", u64::from(*size) * SECTOR_BYTES)
+    };
+    format!("[{}]", sizes.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
 fn ppm(part: u64, whole: u64) -> u64 {

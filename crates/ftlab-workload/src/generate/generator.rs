@@ -40,6 +40,7 @@ struct PhaseRun {
     sizes: SizeDraw,
     /// For writes and trims, if they differ.
     write_sizes: Option<SizeDraw>,
+    trim_sizes: Option<SizeDraw>,
     placer: Placer,
     /// Makes the requests instead of the fields above, except for the operations.
     load: Option<LoadState>,
@@ -222,6 +223,8 @@ impl PhaseRun {
             sizes: SizeDraw::new(&phase.size, stream("size")),
             write_sizes: (phase.write_size.as_ref())
                 .map(|sizes| SizeDraw::new(sizes, stream("write-size"))),
+            trim_sizes: (phase.trim_size.as_ref())
+                .map(|sizes| SizeDraw::new(sizes, stream("trim-size"))),
             placer: Placer::new(phase, extent, &stream)?,
             load: (phase.load.as_ref())
                 .map(|load| LoadState::new(load, phase, extent, &stream))
@@ -257,8 +260,9 @@ impl PhaseRun {
             let stream = self.first_stream + stream;
             return Some(Arrival { at, op, lba: Lba(0), sectors: 0, stream, fua: false });
         }
-        let sizes = match &mut self.write_sizes {
-            Some(sizes) if op != Op::Read => sizes,
+        let sizes = match (&mut self.trim_sizes, &mut self.write_sizes) {
+            (Some(sizes), _) if op == Op::Trim => sizes,
+            (_, Some(sizes)) if op != Op::Read => sizes,
             _ => &mut self.sizes,
         };
         let size = u64::from(sizes.draw()).min(self.sectors_left);

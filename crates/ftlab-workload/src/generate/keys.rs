@@ -116,6 +116,8 @@ options! {
         size: Sizes = depends "`128KiB` with `load`; required unless every request is a flush", in "0B"..="1048576TiB";
         /// The sizes of writes and trims, if they differ from those of reads.
         write_size: Sizes = depends "as `size`", in "0B"..="1048576TiB";
+        /// The sizes of trims, if they differ from those of writes.
+        trim_size: Sizes = depends "as `write_size`", in "0B"..="1048576TiB";
         /// The share of requests that start at any sector of their place instead of its first. Only
         /// for places chosen by popularity.
         unaligned: Ratio = "0%";
@@ -296,11 +298,11 @@ options! {
         /// and more. Gaps are exponential, short or long (hyperexponential with balanced means).
         variation: Ratio = required, of "clustered";
         /// Requests per second.
-        rate: RequestRate = depends "constant may give period instead", of "poisson" or "clustered" or "constant",
-            needed by "poisson" or "clustered";
-        /// The time from one request to the next; the first arrives at the start of the phase.
-        period: Nanos = depends "constant may give rate instead", in "0ns"..="876000h",
-            of "constant" or "bursts", needed by "bursts";
+        rate: RequestRate = depends "period in its place", of "poisson" or "clustered" or "constant";
+        /// The time from one request to the next, the mean one of poisson and clustered. The first of constant and bursts
+        /// arrives at the start of the phase.
+        period: Nanos = depends "rate in its place", in "0ns"..="876000h",
+            of "poisson" or "clustered" or "constant" or "bursts", needed by "bursts";
         /// The number of requests in a burst, all at once.
         burst_size: u32 = required, in "1"..="1048576", of "bursts";
         /// The time from one burst to the next.

@@ -88,8 +88,9 @@ impl Parser<'_> {
             None => Some(None),
         };
         let align = keys.align.or(keys.load.is_some().then_some(LOAD_BLOCK)).or_else(|| {
-            let writes = keys.write_size.as_ref().map(Sizes::smallest);
-            size.as_ref().map(|size| writes.unwrap_or(size.smallest()).min(size.smallest()))
+            let others = [&keys.write_size, &keys.trim_size];
+            let others = others.into_iter().flatten().map(Sizes::smallest).min();
+            size.as_ref().map(|size| others.unwrap_or(size.smallest()).min(size.smallest()))
         });
         let address = self.addresses(keys.address);
         let read_address = match keys.read_address {
@@ -107,6 +108,7 @@ impl Parser<'_> {
             fua: keys.fua,
             size: size?,
             write_size: keys.write_size,
+            trim_size: keys.trim_size,
             unaligned: keys.unaligned,
             inside: keys.inside,
             sequential_reads: keys.sequential_reads,
@@ -189,26 +191,36 @@ impl Parser<'_> {
         read.map_err(|(message, remedy)| self.document.report_at(at, "file", message, remedy)).ok()
     }
 
+    /// Reports arrivals without a rate, or with two.
+    fn no_rate(&mut self, keys: &ArrivalKeys, kind: &str) -> Option<Arrivals> {
+        let message = format!("{kind} arrivals have either `rate` or `period`");
+        let remedy = "give rate = \"25000/s\", or period = \"40us\"";
+        let table = &keys.table;
+        let path = table.path_of("rate");
+        self.document.report_span(&path, table.span.clone(), message, remedy);
+        None
+    }
+
     fn arrivals(&mut self, keys: &ArrivalKeys) -> Option<Arrivals> {
-        let (table, rate, period) = (&keys.table, keys.rate, keys.period);
+        let (rate, period) = (keys.rate, keys.period);
         Some(match keys.kind {
             ArrivalKind::Closed => {
                 Arrivals::Closed { queue_depth: keys.queue_depth?, think_time: keys.think_time? }
             }
-            ArrivalKind::Poisson => Arrivals::Poisson { rate: rate? },
-            ArrivalKind::Clustered => {
-                Arrivals::Clustered { rate: rate?, variation: keys.variation? }
-            }
+            ArrivalKind::Poisson => match (rate, period) {
+                (Some(rate), None) => Arrivals::Poisson { rate },
+                (None, Some(period)) => Arrivals::PoissonPeriod { period },
+                _ => return self.no_rate(keys, "poisson"),
+            },
+            ArrivalKind::Clustered => match (rate, period, keys.variation?) {
+                (Some(rate), None, variation) => Arrivals::Clustered { rate, variation },
+                (None, Some(period), variation) => Arrivals::ClusteredPeriod { period, variation },
+                _ => return self.no_rate(keys, "clustered"),
+            },
             ArrivalKind::Constant => match (rate, period) {
                 (Some(rate), None) => Arrivals::ConstantRate { rate },
                 (None, Some(period)) => Arrivals::ConstantPeriod { period },
-                _ => {
-                    let message = "constant arrivals have either `rate` or `period`";
-                    let remedy = "give rate = \"25000/s\", or period = \"40us\"";
-                    let path = table.path_of("rate");
-                    self.document.report_span(&path, table.span.clone(), message, remedy);
-                    return None;
-                }
+                _ => return self.no_rate(keys, "constant"),
             },
             ArrivalKind::Bursts => Arrivals::Bursts {
                 period: period?,

@@ -32,6 +32,7 @@ pub(super) fn problems(workload: &Workload) -> Vec<Problem> {
             forced(phase),
             sizes("size", &phase.size),
             phase.write_size.as_ref().and_then(|size| sizes("write_size", size)),
+            phase.trim_size.as_ref().and_then(|size| sizes("trim_size", size)),
             align(phase),
             shares(phase),
             region(phase),
@@ -237,7 +238,8 @@ fn histogram(key: &'static str, buckets: &[Bucket]) -> Option<Finding> {
 }
 
 fn arrivals(arrivals: Arrivals) -> Option<Finding> {
-    if let Arrivals::Clustered { variation, .. } = arrivals
+    if let Arrivals::Clustered { variation, .. } | Arrivals::ClusteredPeriod { variation, .. } =
+        arrivals
         && variation < Ratio::ONE
     {
         let message = format!("a variation of {variation} is more even than Poisson");
@@ -250,7 +252,9 @@ fn arrivals(arrivals: Arrivals) -> Option<Finding> {
             ("arrivals.rate", rate.per_kilosecond == 0)
         }
         Arrivals::Clustered { rate, .. } => ("arrivals.rate", rate.per_kilosecond == 0),
-        Arrivals::ConstantPeriod { period } => ("arrivals.period", period == Nanos::ZERO),
+        Arrivals::ConstantPeriod { period }
+        | Arrivals::PoissonPeriod { period }
+        | Arrivals::ClusteredPeriod { period, .. } => ("arrivals.period", period == Nanos::ZERO),
         Arrivals::Bursts { period, burst_period, .. } => {
             ("arrivals.period", period == Nanos::ZERO || burst_period == Nanos::ZERO)
         }

@@ -60,6 +60,9 @@ pub struct Phase {
     /// The sizes of writes and trims, if they differ from those of reads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub write_size: Option<Sizes>,
+    /// The sizes of trims, if they differ from those of writes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trim_size: Option<Sizes>,
     /// The share of requests that start at any sector of their place.
     #[serde(skip_serializing_if = "is_zero")]
     pub unaligned: Ratio,
@@ -103,8 +106,9 @@ impl Phase {
     /// Returns the largest possible request.
     #[must_use]
     pub fn largest(&self) -> Bytes {
-        let writes = self.write_size.as_ref().map_or(Bytes(0), Sizes::largest);
-        self.size.largest().max(writes)
+        let others = [&self.write_size, &self.trim_size];
+        let others = others.into_iter().flatten().map(Sizes::largest).max();
+        self.size.largest().max(others.unwrap_or(Bytes(0)))
     }
 }
 
@@ -265,10 +269,22 @@ pub enum Arrivals {
         /// The mean rate.
         rate: RequestRate,
     },
+    /// Independent arrivals with a mean gap, which also says rates that are no whole number of requests in 1000 s.
+    PoissonPeriod {
+        /// The mean time from one request to the next.
+        period: Nanos,
+    },
     /// Independent arrivals in clusters: gaps are exponential, short or long.
     Clustered {
         /// The mean rate.
         rate: RequestRate,
+        /// The squared coefficient of variation of gaps; 100% is Poisson.
+        variation: Ratio,
+    },
+    /// Independent arrivals in clusters, with a mean gap.
+    ClusteredPeriod {
+        /// The mean time from one request to the next.
+        period: Nanos,
         /// The squared coefficient of variation of gaps; 100% is Poisson.
         variation: Ratio,
     },

@@ -3,6 +3,7 @@
 
 use ftlab::units::Nanos;
 
+use super::clock::{COARSE_NS, ClockSteps};
 use super::format::Format;
 use super::gate::{Gate, Late, RATE_FROM};
 use super::options::Options;
@@ -64,7 +65,7 @@ pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
     ))
 }
 
-/// Warns of several recordings in one file, of a counter that wrapped, and of two clocks.
+/// Warns of several recordings in one file, of a counter that wrapped, of two clocks, and of reverse order.
 pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
     let copies = gate.repeats.copies().filter(|_| whole).map(|(requests, copies)| {
         format!(
@@ -73,7 +74,7 @@ pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
         )
     });
     let back = gate.fallback.seam(gate.records).filter(|_| gate.late != Late::Continue);
-    let back = back.map(|seam| fallen_back(gate, seam));
+    let back = reversed(gate).or_else(|| back.map(|seam| fallen_back(gate, seam)));
     match (copies, back) {
         (Some(copies), Some(back)) => Some(format!("{copies}; {back}")),
         (copies, back) => copies.or(back),
@@ -117,15 +118,36 @@ pub(crate) fn continued(gate: &Gate) -> Option<String> {
     })
 }
 
-/// Warns of a clock so coarse that most requests share their time with others.
-pub(crate) fn tick(gate: &Gate) -> Option<String> {
-    let mean_gap_ns = 1e9 / gate.rate(RATE_FROM)?;
-    let coarse = gate.tick_ns >= TimeUnit::Ms.ns() && mean_gap_ns < gate.tick_ns as f64;
-    coarse.then(|| {
+/// Warns of a clock so coarse that most requests share their time with others: by what the format says, and by the times.
+pub(crate) fn tick(gate: &Gate, steps: &ClockSteps) -> Option<String> {
+    let mean_gap_ns = gate.rate(RATE_FROM).map(|rate| 1e9 / rate);
+    let said = gate.tick_ns >= COARSE_NS
+        && mean_gap_ns.is_some_and(|mean_gap_ns| mean_gap_ns < gate.tick_ns as f64);
+    let seen = gate.records >= ENOUGH && steps.is_coarse(gate.records);
+    let step_ns = if seen { steps.step_ns } else { gate.tick_ns };
+    (said || seen).then(|| {
         format!(
             "the clock steps by {}, and the requests within a step arrive at once: replayed by \
-             their times they form bursts that never happened",
-            Nanos(gate.tick_ns)
+             their times they form bursts that never happened; `queue_depth` plays them without",
+            Nanos(step_ns)
+        )
+    })
+}
+
+/// Warns of a file that is in reverse order of time.
+fn reversed(gate: &Gate) -> Option<String> {
+    let what = match gate.late {
+        Late::Continue => "`late` continue takes each for another recording: leave it out",
+        Late::Refuse | Late::Clamp if gate.late_records == 0 => {
+            "it is sorted, but requests at one time stay in reverse"
+        }
+        Late::Refuse | Late::Clamp => "their times were lost",
+    };
+    let (backward, changes) = (gate.order.backward, gate.order.backward + gate.order.forward);
+    gate.order.is_reversed().then(|| {
+        format!(
+            "the file is in reverse order of time, which goes back {backward} of {changes} times: {what}; reverse its \
+             lines, such as by tac, with the header first if it has one"
         )
     })
 }

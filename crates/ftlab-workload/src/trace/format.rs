@@ -222,6 +222,8 @@ pub(crate) struct Columns {
 pub(crate) struct Remarks {
     pub assumed: Vec<String>,
     pub warnings: Vec<String>,
+    /// The names of streams by their numbers, if the file has names and not numbers.
+    pub stream_names: Vec<String>,
     /// Requests widened to whole sectors.
     pub widened: u64,
     /// Whether the format has no times.

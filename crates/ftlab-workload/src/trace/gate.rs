@@ -5,11 +5,11 @@
 //! unusual loads.
 
 use ftlab::host::Op;
-use ftlab::units::SimTime;
+use ftlab::units::{Nanos, SimTime};
 
 use super::error::{Bad, ErrorKind, TraceError};
 use super::record::Record;
-use super::seams::{ClockSoFar, Fallback, range_ns, wrapped};
+use super::seams::{ClockSoFar, Fallback, FileOrder, range_ns, wrapped};
 use super::shape::Repeats;
 
 /// A rate above this over a whole trace (10^8 requests per second) means a misread clock.
@@ -67,6 +67,20 @@ impl Refusal {
     }
 }
 
+/// Refuses a request beyond the sorting window of a file that is in reverse order.
+#[cold]
+fn reversed(back: Nanos) -> Refusal {
+    Refusal {
+        part: RecordPart::Time,
+        kind: ErrorKind::Unordered,
+        problem: format!(
+            "the file is in reverse order of time: this is at least {back} too early for its place"
+        ),
+        remedy: "reverse its lines, such as by tac FILE, with the header first if it has one; or an `order_window` of at \
+                 least its number of requests sorts it, in memory",
+    }
+}
+
 /// The state of the checks, for records in the order of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
@@ -87,6 +101,7 @@ pub(crate) struct Gate {
     pub late_records: u64,
     pub dropped: u64,
     pub fallback: Fallback,
+    pub order: FileOrder,
     pub repeats: Repeats,
     /// What is added to the times of the file, because its clock began anew.
     ahead_ns: u64,
@@ -114,6 +129,7 @@ impl Gate {
             late_records: 0,
             dropped: 0,
             fallback: Fallback::default(),
+            order: FileOrder::default(),
             repeats: Repeats::default(),
             ahead_ns: 0,
             anew: None,
@@ -127,6 +143,7 @@ impl Gate {
     /// Checks a record. Returns true if it counts, false if it is skipped.
     #[inline]
     pub fn admit(&mut self, record: &mut Record) -> Result<bool, Refusal> {
+        let at_in_file = record.at.0;
         record.at.0 = record.at.0.saturating_add(self.ahead_ns);
         let mut at = record.at.0;
         if record.op != Op::Flush {
@@ -146,6 +163,7 @@ impl Gate {
         } else if at - self.latest > LONGEST_PAUSE_NS && self.records > 0 {
             self.judge_pause(at - self.latest)?;
         }
+        self.order.pass(at_in_file);
         self.latest = self.latest.max(at);
         self.earliest = self.earliest.min(at);
         self.records += 1;
@@ -211,6 +229,9 @@ impl Gate {
         if record.at < self.horizon {
             if self.late != Late::Clamp {
                 let back = self.horizon - record.at;
+                if self.order.is_reversed() {
+                    return Err(reversed(back));
+                }
                 return Err(Refusal {
                     part: RecordPart::Time,
                     kind: ErrorKind::Unordered,
@@ -263,6 +284,11 @@ impl Gate {
         self.latest.saturating_sub(self.earliest)
     }
 
+    /// Whether there are several records, and all have one time.
+    pub fn is_at_once(&self) -> bool {
+        self.records > 1 && self.duration_ns() == 0
+    }
+
     /// Returns the requests per second so far; `None` with less than `from` requests.
     pub fn rate(&self, from: u64) -> Option<f64> {
         let seconds = self.duration_ns().saturating_add(self.tick_ns) as f64 / 1e9;
@@ -291,7 +317,7 @@ impl Gate {
                 format!(
                     "{} requests within {}: more than 100 million a second",
                     self.records,
-                    ftlab::units::Nanos(self.duration_ns())
+                    Nanos(self.duration_ns())
                 ),
                 "times probably count larger units: say `time_unit` us|ms|s; if it is true, \
                  `accept_implausible`",

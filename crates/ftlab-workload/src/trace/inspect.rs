@@ -17,6 +17,7 @@ use super::input::Compression;
 use super::pages::{PageSet, SECTORS_PER_PAGE};
 use super::reader::{BATCH, Facts, Trace};
 use super::record::Record;
+use super::second::SlidingSecond;
 use super::units::Units;
 
 /// The result of [`inspect`], with the names of its JSON keys.
@@ -50,28 +51,30 @@ pub struct Inspection {
     pub write_bytes: u64,
     /// Bytes trimmed.
     pub trim_bytes: u64,
-    /// The distance from the lowest to the highest touched byte, over all streams.
+    /// The distance from the lowest to the highest byte of a request, trims included, over all streams.
     pub span_bytes: u64,
     /// The lowest sector.
     pub min_lba: u64,
     /// One past the highest sector.
     pub max_lba_end: u64,
-    /// Distinct pages of 4 KiB touched, separately for each stream; an estimate if they are in more than 65536
-    /// places of 16 MiB.
+    /// Distinct pages of 4 KiB touched: read or written, not only trimmed. Separately for each stream; an estimate if they
+    /// are in more than 65536 places of 16 MiB.
     pub touched_pages_4k: u64,
     /// The relative standard error of `touched_pages_4k`; zero if it is exact.
     pub touched_pages_error_ratio: f64,
-    /// The time from the first request to the last.
+    /// The time from the first request to the last; zero if the requests have no times.
     pub duration_ns: u64,
     /// Requests per second over the whole trace, without the first request; null if the duration is zero.
     pub mean_requests_per_s: Option<f64>,
-    /// The most requests within one second of the trace's clock.
-    pub max_requests_in_1s: u64,
+    /// The most requests in any second that begins at a full millisecond; null if the requests have no times.
+    pub max_requests_in_1s: Option<u64>,
     /// Distinct streams (devices, volumes, files); an estimate if their numbers are in more than
     /// 65536 ranges of 4096.
     pub streams: u64,
     /// The relative standard error of `streams`; zero if it is exact.
     pub streams_error_ratio: f64,
+    /// The names of the first 1024 streams by their numbers, if the file has names and not numbers.
+    pub stream_names: Vec<String>,
     /// Requests that come after a later one in the file.
     pub out_of_order: u64,
     /// Requests that do not start or do not end at a multiple of 4 KiB, without flushes.
@@ -239,8 +242,6 @@ const AHEAD: usize = 4;
 const CLASSES: usize = 32;
 /// The sectors of that request.
 const LARGEST_REQUEST: u32 = 1 << (CLASSES - 1);
-/// The window for the maximum rate.
-const SECOND_NS: u64 = 1_000_000_000;
 
 /// Counts of one operation.
 #[derive(Default)]
@@ -262,8 +263,7 @@ struct TraceTally {
     forced: u64,
     extent: Option<(u64, u64)>,
     last_ns: u64,
-    second: (u64, u64),
-    busiest: u64,
+    second: SlidingSecond,
     /// The numbers of streams, as pages of one stream.
     streams: PageSet,
     last_stream: Option<u32>,
@@ -279,7 +279,7 @@ impl TraceTally {
     fn add_one(&mut self, record: &Record) {
         self.character.add(record);
         self.last_ns = record.at.0;
-        self.count_second(record.at.0 / SECOND_NS);
+        self.second.add(record.at.0);
         if self.last_stream != Some(record.stream) {
             let number = u64::from(record.stream) * SECTORS_PER_PAGE;
             self.streams.touch(0, number, number + 1);
@@ -310,18 +310,12 @@ impl TraceTally {
         let (low, high) = self.extent.unwrap_or((lba, end));
         self.extent = Some((low.min(lba), high.max(end)));
         self.unaligned += u64::from(lba % 8 != 0 || end % 8 != 0);
-        self.pages.touch(record.stream, lba, end);
+        if record.op != Op::Trim {
+            self.pages.touch(record.stream, lba, end);
+        }
         if let Some(accesses) = &mut self.accesses {
             accesses.add(record.op, record.stream, lba, end);
         }
-    }
-
-    fn count_second(&mut self, second: u64) {
-        if self.second.0 != second {
-            self.second = (second, 0);
-        }
-        self.second.1 += 1;
-        self.busiest = self.busiest.max(self.second.1);
     }
 
     fn finish(mut self, digest: &Digest, facts: Facts) -> Inspection {
@@ -331,6 +325,8 @@ impl TraceTally {
         let seconds = self.last_ns as f64 / 1e9;
         let (touched_pages_4k, touched_pages_error_ratio) = self.pages.estimate();
         let (streams, streams_error_ratio) = self.streams.estimate();
+        let character = self.character.report();
+        let most = self.second.most();
         Inspection {
             format: facts.format,
             compression: facts.compression,
@@ -352,13 +348,14 @@ impl TraceTally {
             touched_pages_error_ratio,
             duration_ns: self.last_ns,
             mean_requests_per_s: (self.last_ns > 0).then(|| (requests - 1) as f64 / seconds),
-            max_requests_in_1s: self.busiest,
+            max_requests_in_1s: (!character.timeless).then_some(most),
             streams,
             streams_error_ratio,
+            stream_names: facts.stream_names,
             out_of_order: facts.out_of_order,
             unaligned_4k: self.unaligned,
             sizes: size_classes(&self.sizes),
-            character: self.character.report(),
+            character,
             accesses: self.accesses.as_ref().map(Accesses::report),
             skipped_lines: facts.skipped_lines,
             file: facts.file,

@@ -9,6 +9,7 @@
 
 mod archive;
 mod character;
+mod clock;
 mod columns;
 mod compressors;
 mod convert;
@@ -40,6 +41,7 @@ mod parts;
 mod reader;
 mod record;
 mod seams;
+mod second;
 mod shape;
 mod source;
 mod suggest;

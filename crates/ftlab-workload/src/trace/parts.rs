@@ -220,12 +220,19 @@ impl PartsSource {
         Ok(Some(record))
     }
 
-    /// Warns of a file whose requests another one has had. Files that were named one by one may well be the same.
+    /// Warns of a file whose requests another one has had. Files that were named one by one may be the same on purpose.
     fn repeated(&mut self, trace: &Trace) -> Option<String> {
         let (file, print) = (trace.name().to_owned(), trace.print());
-        let first = self.seen.get(&print).filter(|_| self.streams.is_none());
-        let warning = first.map(|first| {
-            format!("{file}: its requests and times are those of {first}, and are played twice; take one away")
+        let warning = self.seen.get(&print).map(|first| match &self.streams {
+            None => format!("{file}: its requests and times are those of {first}, and are played twice; take one away"),
+            Some(_) if *first == file => format!(
+                "{file} is named twice, and is played twice, each time with streams of its own; if that is not meant, \
+                 name it once"
+            ),
+            Some(_) => format!(
+                "{file}: its requests and times are those of {first}, and are played twice, each with streams of its own; \
+                 if that is not meant, name one of them"
+            ),
         });
         self.seen.entry(print).or_insert(file);
         warning

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::replay::{Batches, Source, SourceError};
 
+use super::clock::ClockSteps;
 use super::error::{ErrorKind, TraceError};
 use super::folder::Gathered;
 use super::format::{self, Codec, Format, Remarks};
@@ -44,6 +45,7 @@ pub struct Trace {
     more: bool,
     origin: Option<SimTime>,
     silence: Silence,
+    steps: ClockSteps,
     next_judgement: u64,
     meter: Arc<Meter>,
 }
@@ -61,6 +63,8 @@ pub struct Facts {
     pub units: Units,
     /// Requests read.
     pub requests: u64,
+    /// Whether the requests have no times: played by them, all come at once.
+    pub timeless: bool,
     /// Requests that came after a later one and were sorted into place.
     pub out_of_order: u64,
     /// Requests that came too late to be sorted, and got the time of their predecessor.
@@ -71,6 +75,8 @@ pub struct Facts {
     pub dropped_empty: u64,
     /// Requests that did not start or end on a sector and were widened.
     pub widened: u64,
+    /// The names of the first 1024 streams by their numbers, if the file has names and not numbers.
+    pub stream_names: Vec<String>,
     /// Assumptions about what the file does not say, with reasons.
     pub assumed: Vec<String>,
     /// Suspicious findings that the reader cannot decide.
@@ -90,11 +96,13 @@ impl Facts {
                 size: SpaceUnit::Sector,
             },
             requests,
+            timeless: false,
             out_of_order: 0,
             clamped: 0,
             skipped_lines: 0,
             dropped_empty: 0,
             widened: 0,
+            stream_names: Vec::new(),
             assumed: Vec::new(),
             warnings: Vec::new(),
         }
@@ -214,6 +222,7 @@ fn begin(
         more: true,
         origin: None,
         silence: Silence::default(),
+        steps: ClockSteps::default(),
         next_judgement: BATCH as u64,
         meter,
     }
@@ -254,6 +263,7 @@ impl Trace {
             ..*record
         }));
         self.silence.add(batch);
+        self.steps.add(batch);
         self.handed = upto;
         Ok(true)
     }
@@ -380,11 +390,13 @@ impl Trace {
             compression: self.compression,
             units: self.units,
             requests: self.gate.records,
+            timeless: remarks.timeless || self.gate.is_at_once(),
             out_of_order: self.gate.out_of_order,
             clamped: self.gate.late_records,
             skipped_lines: self.source.skipped().lines,
             dropped_empty: self.gate.dropped,
             widened: remarks.widened,
+            stream_names: remarks.stream_names.clone(),
             assumed: self.assumed(&remarks),
             warnings: self.warnings(remarks),
         }
@@ -429,7 +441,7 @@ impl Trace {
     fn warnings(&self, remarks: Remarks) -> Vec<String> {
         let mut all = remarks.warnings;
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
-        all.extend(super::doubts::tick(&self.gate));
+        all.extend(super::doubts::tick(&self.gate, &self.steps));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
         all.extend(super::doubts::silence(&self.silence, &self.gate));
         all.extend(super::doubts::seam(&self.gate, !self.more));

@@ -13,6 +13,37 @@ const MOST_IN_A_ROW: u64 = 100;
 /// The share of a counter's range next to its end and its beginning where it may wrap.
 const WRAP_MARGIN: u64 = 1024;
 
+/// A file is in reverse order if of so many changes of the time at most one goes on.
+const REVERSED_IN: u64 = 20;
+
+/// How the times of a file follow each other.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FileOrder {
+    last_ns: Option<u64>,
+    /// Times that are earlier than the one before.
+    pub backward: u64,
+    /// Times that are later.
+    pub forward: u64,
+}
+
+impl FileOrder {
+    /// Adds the next time of the file.
+    #[inline]
+    pub fn pass(&mut self, at_ns: u64) {
+        if let Some(last_ns) = self.last_ns {
+            self.backward += u64::from(at_ns < last_ns);
+            self.forward += u64::from(at_ns > last_ns);
+        }
+        self.last_ns = Some(at_ns);
+    }
+
+    /// Whether nearly all changes of the time go back.
+    pub fn is_reversed(&self) -> bool {
+        let changes = self.backward + self.forward;
+        changes >= SHAPED_FROM && self.forward.saturating_mul(REVERSED_IN) <= changes
+    }
+}
+
 /// The clock of a file so far.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockSoFar {
@@ -144,6 +175,24 @@ mod tests {
         assert_eq!(seam(mixed(9)), Some(Seam::TwoClocks));
         // Stray lines are no clock.
         assert_eq!(seam((0..5_000).map(|at| if at % 600 == 500 { 0 } else { at })), None);
+    }
+
+    #[test]
+    fn only_a_file_from_last_to_first_is_reversed() {
+        let reversed = |times: &[u64]| {
+            let mut order = FileOrder::default();
+            times.iter().for_each(|at| order.pass(*at));
+            order.is_reversed()
+        };
+        let back = |count: u64, same: u64| (0..count).rev().map(|at| at / same).collect::<Vec<_>>();
+        assert!(reversed(&back(100, 1)) && reversed(&back(1_000, 10)));
+        assert!(!reversed(&back(10, 1)), "too few");
+        assert!(!reversed(&(0..100).collect::<Vec<_>>()));
+        // One late request in front is behind for none but the next.
+        assert!(!reversed(&[1_000].into_iter().chain(0..100).collect::<Vec<_>>()));
+        // A step on in ten.
+        let mostly: Vec<u64> = (0..1_000).map(|at| 10_000 - at * 8 + at % 10 * 9).collect();
+        assert!(!reversed(&mostly));
     }
 
     #[test]

@@ -232,6 +232,51 @@ fn forced_writes_are_fitted() {
     assert!(!fitted(&plain).0.contains("fua"));
 }
 
+/// Sizes of reads, of writes and of trims stay those of their operations.
+#[test]
+fn sizes_are_fitted_by_operation() {
+    const SECTORS: [(Op, u32); 3] = [(Op::Read, 8), (Op::Write, 16), (Op::Trim, 2_048)];
+    let requests = |ops: &[usize]| -> Vec<Record> {
+        let one = |n: u64| {
+            let (op, sectors) = SECTORS[ops[n as usize % ops.len()]];
+            let lba = Lba(n * 4_096 % 65_536);
+            Record { at: SimTime(n * 1_000), op, lba, sectors, stream: 0, fua: false }
+        };
+        (0..900).map(one).collect()
+    };
+    for ops in [&[0, 1, 2][..], &[0, 2], &[1, 2], &[0, 1], &[2]] {
+        let (text, workload) = fitted(&requests(ops));
+        for request in sample(&workload, 900) {
+            let known = SECTORS.iter().find(|(op, _)| *op == request.op).map(|(_, size)| *size);
+            assert_eq!(Some(request.sectors), known, "{:?} of\n{text}", request.op);
+        }
+    }
+}
+
+/// Loads of a request in an hour, in 20 minutes and in 2 ms have the rate of their trace.
+#[test]
+fn slow_traces_keep_their_rate() {
+    for gap in [3_600_000_000_000, 1_234_567_890_123, 2_000_000] {
+        let at = |n: u64| Record {
+            // Two at once and then none, on average one in a gap; or one after each gap.
+            at: SimTime(if n < 500 { n * gap } else { 500 * gap + (n - 500) / 2 * 2 * gap }),
+            op: Op::Write,
+            lba: Lba(n * 8 % 4_096),
+            sectors: 8,
+            stream: 0,
+            fua: false,
+        };
+        for count in [500, 2_500] {
+            let (text, workload) = fitted(&(0..count).map(at).collect::<Vec<_>>());
+            let last = sample(&workload, count as usize).last().expect("requests").at.0;
+            let ratio = last as f64 / (gap * count) as f64;
+            let hourly = gap == 3_600_000_000_000 && count == 500;
+            assert_eq!(text.contains("kind = \"constant\", period = \"3600s\""), hourly, "{text}");
+            assert!((0.85..1.15).contains(&ratio), "{gap} ns: {ratio} times as long\n{text}");
+        }
+    }
+}
+
 #[test]
 fn what_cannot_be_fitted_is_refused_and_odd_traces_are_not() {
     assert!(Fit::default().workload("a", "b").is_err());

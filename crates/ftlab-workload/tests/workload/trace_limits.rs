@@ -1,8 +1,8 @@
 //! Exact limits of the readers: what just passes, what just fails, and when a remark is made.
 
 use ftlab_workload::trace::{
-    BlkEvent, ErrorKind, Inspection, Late, Location, Options, Record, TimeUnit, TraceError,
-    inspect, named, open,
+    BlkEvent, ColumnPlan, ErrorKind, Inspection, Late, Location, Options, Record, TimeUnit,
+    TraceError, inspect, named, open,
 };
 
 fn text(content: impl Into<Vec<u8>>) -> Location {
@@ -395,4 +395,88 @@ fn devices_of_blkparse_fit_their_bits() {
 #[test]
 fn formats_are_found_by_name_alone() {
     assert!(["D", "ssdsim ", ""].iter().all(|name| named(name).is_err()));
+}
+
+/// A file whose times go back is told as such, and what to do about it works.
+#[test]
+fn a_file_in_reverse_order_is_told_and_reversed_lines_are_read() {
+    let rows = |count: u64| (0..count).map(|at| (at * 1_000, at * 8, 8));
+    let told = |found: &Inspection| {
+        let doubts = found.warnings.iter().filter(|text| text.contains("reverse order of time"));
+        doubts.cloned().collect::<Vec<_>>()
+    };
+    let ahead = read(ssdsim(rows(1_000))).expect("readable");
+    assert_eq!(told(&ahead), [""; 0]);
+    let back = ssdsim(rows(1_000).rev());
+    let found = read(back.clone()).expect("sorted");
+    let [doubt] = &told(&found)[..] else { panic!("{:?}", found.warnings) };
+    assert!(doubt.contains("999 of 999 times") && doubt.contains("tac"), "{doubt}");
+    assert!(!found.warnings.iter().any(|text| text.contains("`late` continue")), "{found:?}");
+    assert_eq!(found.digest, ahead.digest);
+    // The advice that would destroy it is warned of.
+    let late = Options { late: Late::Continue, ..Options::default() };
+    let destroyed = read_with(back.clone(), late).expect("readable");
+    assert!(told(&destroyed)[0].contains("leave it out"), "{destroyed:?}");
+    // Its lines in reverse are the trace.
+    let lines: String = back.lines().rev().map(|line| format!("{line}\n")).collect();
+    assert_eq!(read(lines).expect("readable").digest, ahead.digest);
+    // Beyond the sorting window it is refused with what helps.
+    let few = Options { order_window: 100, ..Options::default() };
+    let many = read_with(ssdsim(rows(200_000).rev()), few).expect_err("too long");
+    assert!(many.problem.contains("reverse order"), "{many}");
+    assert!(many.remedy.contains("tac") && !many.remedy.contains("continue"), "{many}");
+}
+
+/// A coarse clock is told by the times themselves, whatever the format.
+#[test]
+fn a_coarse_clock_is_seen_in_any_format() {
+    let coarse = |lines: String| {
+        let found = read(lines).expect("readable");
+        let doubts = found.warnings.iter().filter(|text| text.contains("the clock steps by"));
+        doubts.cloned().collect::<Vec<_>>()
+    };
+    // SSDsim counts nanoseconds, MSR 100 ns.
+    let by_second = |per: u64| ssdsim((0..600).map(|at| (at / per * 1_000_000_000, at * 8, 8)));
+    let [doubt] = &coarse(by_second(10))[..] else { panic!("no doubt") };
+    assert!(doubt.contains("steps by 1s") && doubt.contains("queue_depth"), "{doubt}");
+    assert_eq!(coarse(by_second(1)), [""; 0], "one request a second");
+    let msr = |at: u64| format!("{},h,0,Read,{},4096,1\n", at / 4 * 20_000, at * 4_096);
+    assert!(coarse((0..400).map(msr).collect()).concat().contains("steps by 2ms"));
+    let fine = ssdsim((0..600).map(|at| (at / 10 * 1_000_000_000 + at % 2, at * 8, 8)));
+    assert_eq!(coarse(fine), [""; 0]);
+}
+
+/// Without times no figure of time is told.
+#[test]
+fn requests_without_times_have_no_figures_of_time() {
+    let lines = (0..100).map(|at| (0, at * 8, 8));
+    let found = read_with(ssdsim(lines), accepting()).expect("accepted");
+    assert!(found.character.timeless);
+    assert_eq!((found.max_requests_in_1s, found.mean_requests_per_s), (None, None));
+    let timed = read(ssdsim((0..100).map(|at| (at * 10_000_000, at * 8, 8)))).expect("readable");
+    assert_eq!((timed.character.timeless, timed.max_requests_in_1s), (false, Some(100)));
+}
+
+/// What is only trimmed is not touched, in both counts.
+#[test]
+fn trims_touch_no_pages() {
+    // A flag of 2 is a trim.
+    let line = |at: u64| format!("{} 0 {} 8 {}\n", at * 1_000, at * 8, at % 3);
+    let found = read((0..300).map(line).collect::<String>()).expect("readable");
+    assert_eq!((found.requests, found.trims), (300, 100));
+    assert_eq!((found.touched_pages_4k, found.character.pages), (200, 200.0));
+}
+
+/// Of many names the remark lists some and says how many more there are; the inspection has all.
+#[test]
+fn the_names_of_all_streams_are_kept() {
+    let line = |at: u64| format!("{at},R,{},4096,disk{}\n", at * 4_096, at % 9);
+    let lines: String = (0..90).map(line).collect();
+    let plan = ColumnPlan::parse("time=1:ms,op=2,offset=3,size=4,stream=5").expect("a plan");
+    let found = read_with(lines, Options { columns: plan, ..Options::default() }).expect("read");
+    let names: Vec<String> = (0..9).map(|number| format!("disk{number}")).collect();
+    assert_eq!(found.stream_names, names);
+    let told = found.assumed.iter().find(|text| text.contains("0 disk0, 1 disk1")).expect("told");
+    assert!(told.contains("5 disk5 and 3 more") && told.contains("inspect --json"), "{told}");
+    assert_eq!(read(ssdsim([(1, 0, 8), (2, 8, 8)])).expect("read").stream_names, [""; 0]);
 }

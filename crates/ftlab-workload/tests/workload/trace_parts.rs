@@ -132,9 +132,16 @@ fn a_file_that_a_folder_has_twice_is_remarked() {
         told.contains("copy of b.csv") && told.contains("played twice; take one away"),
         "{told}"
     );
-    // Files named one by one are taken at their word.
-    let twice = ["a.csv"; 2].map(|name| Location::File(folder.path().join(name)));
-    assert_eq!(read_well(Location::Several(twice.to_vec())).1.warnings, [""; 0]);
+    // Files that are named one by one may be meant so.
+    let named = |names: [&str; 2]| {
+        let files = names.map(|name| Location::File(folder.path().join(name)));
+        read_well(Location::Several(files.to_vec())).1.warnings
+    };
+    assert_eq!(named(["a.csv", "b.csv"]), [""; 0]);
+    let [told] = &named(["a.csv"; 2])[..] else { panic!("one remark") };
+    assert!(told.contains("a.csv is named twice") && told.contains("streams of its own"), "{told}");
+    let [told] = &named(["b.csv", "copy of b.csv"])[..] else { panic!("one remark") };
+    assert!(told.contains("are those of") && told.contains("name one of them"), "{told}");
 }
 
 #[test]

@@ -119,6 +119,7 @@ pub(super) fn problem(phase: &Phase, before: Option<&Phase>) -> Option<Misfit> {
         ("trims", phase.mix.trims.ppm > 0),
         ("flushes", phase.mix.flushes.ppm > 0),
         ("write_size", phase.write_size.is_some()),
+        ("trim_size", phase.trim_size.is_some()),
         ("unaligned", phase.unaligned.ppm > 0),
         ("inside", phase.inside.ppm > 0),
         ("sequential_reads", phase.sequential_reads.ppm > 0),

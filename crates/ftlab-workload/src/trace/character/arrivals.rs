@@ -16,7 +16,7 @@ const SCALES_NS: [u64; 4] = [1_000_000, 100_000_000, 1_000_000_000, 60_000_000_0
 const IDLE_NS: [u64; 5] = [10_000_000, 100_000_000, 1_000_000_000, 10_000_000_000, 60_000_000_000];
 
 /// How requests arrive.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ArrivalCharacter {
     /// The gaps between requests, in nanoseconds.
     pub gap_ns: Distribution,
@@ -113,6 +113,11 @@ impl ArrivalTally {
         for (window, length) in self.windows.iter_mut().zip(SCALES_NS) {
             window.add(at, length);
         }
+    }
+
+    /// Whether there are several requests, and all come at one time.
+    pub fn is_at_once(&self) -> bool {
+        self.gaps.max() == Some(0)
     }
 
     pub fn report(&self) -> ArrivalCharacter {

@@ -1,4 +1,5 @@
-//! Counts of values in bins of a sixteenth of an octave, so that any range takes eight kilobytes.
+//! Counts and sums of values in bins of a sixteenth of an octave, so that any range takes sixteen kilobytes. A
+//! quantile is the mean of its bin, which is exact where all values of the bin are the same.
 //!
 //! A count is a weight: a sampled access stands for several. hdrhistogram, which latencies use,
 //! holds whole counts only.
@@ -13,9 +14,9 @@ const PARTS: u64 = 1 << PARTS_LOG2;
 /// Collects values.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Weights {
-    bins: Vec<f64>,
+    /// The count of each bin, and the sum of its values.
+    bins: Vec<(f64, f64)>,
     count: f64,
-    sum: f64,
     max: u64,
 }
 
@@ -25,25 +26,33 @@ impl Weights {
     pub fn add(&mut self, value: u64, weight: f64) {
         let bin = bin_of(value);
         if bin >= self.bins.len() {
-            self.bins.resize(bin + 1, 0.0);
+            self.bins.resize(bin + 1, (0.0, 0.0));
         }
-        self.bins[bin] += weight;
+        let (count, sum) = &mut self.bins[bin];
+        *count += weight;
+        *sum += value as f64 * weight;
         self.count += weight;
-        self.sum += value as f64 * weight;
         self.max = self.max.max(value);
+    }
+
+    /// Returns the largest value; nothing without values.
+    pub fn max(&self) -> Option<u64> {
+        (self.count > 0.0).then_some(self.max)
     }
 
     /// Returns the distribution of the values times `unit`.
     pub fn distribution(&self, unit: u64) -> Distribution {
-        let bins = self.bins.iter().enumerate().filter(|(_, count)| **count > 0.0);
-        let bins = bins.map(|(bin, &count)| DistributionBin {
+        let bins = self.bins.iter().enumerate().filter(|(_, (count, _))| *count > 0.0);
+        let bins = bins.map(|(bin, &(count, sum))| DistributionBin {
             from: start_of(bin).saturating_mul(unit),
             count,
+            mean: sum / count * unit as f64,
         });
+        let sum: f64 = self.bins.iter().map(|(_, sum)| sum).sum();
         Distribution {
             count: self.count,
-            mean: (self.count > 0.0).then(|| self.sum / self.count * unit as f64),
-            max: (self.count > 0.0).then(|| self.max.saturating_mul(unit)),
+            mean: (self.count > 0.0).then(|| sum / self.count * unit as f64),
+            max: self.max().map(|max| max.saturating_mul(unit)),
             bins: bins.collect(),
         }
     }
@@ -86,11 +95,13 @@ pub struct DistributionBin {
     pub from: u64,
     /// The values.
     pub count: f64,
+    /// Their mean.
+    pub mean: f64,
 }
 
 impl Distribution {
-    /// Returns the start of the bin that holds the value which a share `quantile` does not exceed;
-    /// nothing without values.
+    /// Returns the value which a share `quantile` does not exceed, as the mean of the values in its bin, which are
+    /// within a sixteenth of each other; nothing without values.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let mut left = quantile * self.count;
@@ -98,7 +109,7 @@ impl Distribution {
             left -= bin.count;
             left <= 0.0
         });
-        found.or(self.bins.last()).map(|bin| bin.from)
+        found.or(self.bins.last()).map(|bin| bin.mean.round() as u64)
     }
 
     /// Returns the count of values below `limit`, which starts a bin.
@@ -133,5 +144,18 @@ mod tests {
         assert_eq!(found.quantile(1.0), Some(15 * 512));
         assert_eq!(found.below(4 * 512), 3.0);
         assert_eq!(Distribution::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn a_value_alone_in_its_bin_is_its_own_quantile() {
+        for value in [4_096, 5_000, 1_000_000, 3_600_000_000_000] {
+            let mut weights = Weights::default();
+            (0..9).for_each(|_| weights.add(value, 2.0));
+            assert_eq!(weights.distribution(1).quantile(0.5), Some(value));
+            // Together with others of its bin, it is within a sixteenth.
+            (0..9).for_each(|by| weights.add(value + by * value / 200, 2.0));
+            let median = weights.distribution(1).quantile(0.5).unwrap();
+            assert!(median >= value && median - value <= value / 16, "{value}: {median}");
+        }
     }
 }

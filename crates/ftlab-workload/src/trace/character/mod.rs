@@ -30,6 +30,7 @@ pub use self::mix::{MixInterval, MixOverTime};
 pub use self::reuse::{LruMisses, ReuseCharacter};
 pub use self::sequence::Sequence;
 pub use self::skew::{SkewCharacter, TopShare};
+pub(super) use self::streams::MOST_STREAMS;
 pub use self::streams::StreamUse;
 pub use self::working_set::HourUse;
 
@@ -52,6 +53,9 @@ const MOST_PAGES_OF_REQUEST: u64 = 1 << 14;
 pub struct Character {
     /// All requests.
     pub requests: u64,
+    /// Whether all requests, of several, come at one time, as in a trace without times. Then nothing is said of time:
+    /// `mix`, `arrivals`, `working_set` and `overwrite_ns` are empty.
+    pub timeless: bool,
     /// Reads, writes and trims over time.
     pub mix: MixOverTime,
     /// The sizes of reads, in bytes.
@@ -154,19 +158,25 @@ impl CharacterTally {
         self.streams.runs().for_each(|run| sequence.end(run));
         let uses: Vec<u64> = self.sample.pages().map(|page| page.uses).collect();
         let [reads, writes] = &self.sizes;
+        let timeless = self.arrivals.is_at_once();
+        let mut reuse = self.reuse.report(self.sample.weight());
+        if timeless {
+            reuse.overwrite_ns = Distribution::default();
+        }
         Character {
             requests: self.requests,
-            mix: self.mix.clone(),
+            timeless,
+            mix: if timeless { MixOverTime::default() } else { self.mix.clone() },
             read_bytes: reads.distribution(SECTOR_BYTES),
             write_bytes: writes.distribution(SECTOR_BYTES),
             sequence: sequence.report(),
-            arrivals: self.arrivals.report(),
+            arrivals: if timeless { ArrivalCharacter::default() } else { self.arrivals.report() },
             followed_ratio: 1.0 / self.sample.weight(),
             pages: uses.len() as f64 * self.sample.weight(),
-            working_set: self.hours.report(),
-            reuse: self.reuse.report(),
+            working_set: if timeless { Vec::new() } else { self.hours.report() },
+            reuse,
             skew: skew::of(uses, self.sample.weight(), self.reuse.accesses),
-            streams: self.streams.report(),
+            streams: self.streams.report(timeless),
         }
     }
 }

@@ -13,6 +13,10 @@ use serde::Serialize;
 use super::distribution::{Distribution, Weights};
 use super::sample::Touch;
 
+/// A cache must hold so many pages that are followed for its misses to be told: with fewer, the distances of a sample are
+/// too coarse.
+const LEAST_FOLLOWED: f64 = 16.0;
+
 /// Distances in bytes and in time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ReuseCharacter {
@@ -21,7 +25,8 @@ pub struct ReuseCharacter {
     pub accesses: u64,
     /// The other pages used between two uses of a page.
     pub reuse_pages: Distribution,
-    /// The miss ratio of LRU caches whose sizes are powers of two, up to the first that holds all.
+    /// The miss ratio of LRU caches whose sizes are powers of two, up to the first that holds all. If pages are sampled,
+    /// caches that hold fewer than 16 of those followed are left out: of them nothing is known.
     pub lru: Vec<LruMisses>,
     /// The bytes written from a write of a page to the next write of that page.
     pub overwrite_bytes: Distribution,
@@ -63,11 +68,12 @@ impl ReuseTally {
         }
     }
 
-    pub fn report(&self) -> ReuseCharacter {
+    /// Returns the distances of pages of which a followed one stands for `weight`.
+    pub fn report(&self, weight: f64) -> ReuseCharacter {
         let reuse_pages = self.reuse.distribution(1);
         ReuseCharacter {
             accesses: self.accesses,
-            lru: self.lru(&reuse_pages),
+            lru: self.lru(&reuse_pages, weight),
             reuse_pages,
             overwrite_bytes: self.overwrite_sectors.distribution(SECTOR_BYTES),
             overwrite_ns: self.overwrite_ns.distribution(1),
@@ -76,7 +82,7 @@ impl ReuseTally {
 
     /// As in SHARDS-adj, the accesses that the sample has too few or too many of are taken as the
     /// nearest ones: they are those of a few pages in constant use.
-    fn lru(&self, reuse: &Distribution) -> Vec<LruMisses> {
+    fn lru(&self, reuse: &Distribution, weight: f64) -> Vec<LruMisses> {
         let (all, amiss) = (self.accesses as f64, self.accesses as f64 - self.seen);
         let of = |power: u32| {
             let cache_pages = 1 << power;
@@ -84,6 +90,11 @@ impl ReuseTally {
             LruMisses { cache_pages, miss_ratio: 1.0 - hits / all }
         };
         let last = reuse.max.map_or(0, |most| u64::BITS - most.leading_zeros());
-        if self.accesses == 0 { Vec::new() } else { (0..=last.min(63)).map(of).collect() }
+        let is_known =
+            |power: &u32| weight <= 1.0 || libm::exp2(f64::from(*power)) >= LEAST_FOLLOWED * weight;
+        match self.accesses {
+            0 => Vec::new(),
+            _ => (0..=last.min(63)).filter(is_known).map(of).collect(),
+        }
     }
 }

@@ -10,7 +10,7 @@ use super::sequence::StreamRun;
 use crate::trace::record::Record;
 
 /// The most streams that are told apart.
-const MOST_STREAMS: usize = 1024;
+pub(in crate::trace) const MOST_STREAMS: usize = 1024;
 
 /// The requests of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -23,10 +23,10 @@ pub struct StreamUse {
     pub read_bytes: u64,
     /// Bytes written.
     pub write_bytes: u64,
-    /// The time of the first request.
-    pub first_ns: u64,
-    /// The time of the last request.
-    pub last_ns: u64,
+    /// The time of the first request; null if the load has no times.
+    pub first_ns: Option<u64>,
+    /// The time of the last request; null if the load has no times.
+    pub last_ns: Option<u64>,
 }
 
 /// Counts by stream.
@@ -48,7 +48,7 @@ impl StreamTally {
         self.last = Some((record.stream, place));
         let (of, run) = &mut self.uses[place];
         of.requests += 1;
-        of.last_ns = record.at.0;
+        of.last_ns = Some(record.at.0);
         let bytes = u64::from(record.sectors) * SECTOR_BYTES;
         match record.op {
             Op::Read => of.read_bytes = of.read_bytes.saturating_add(bytes),
@@ -68,7 +68,7 @@ impl StreamTally {
             self.places.insert(record.stream, place);
         }
         if place == self.uses.len() {
-            let at = record.at.0;
+            let at = Some(record.at.0);
             let none = StreamUse {
                 stream,
                 requests: 0,
@@ -86,7 +86,14 @@ impl StreamTally {
         self.uses.iter().map(|(_, run)| run)
     }
 
-    pub fn report(&self) -> Vec<StreamUse> {
-        self.uses.iter().map(|(of, _)| *of).collect()
+    /// Returns the streams, without times if the load is `timeless`.
+    pub fn report(&self, timeless: bool) -> Vec<StreamUse> {
+        let times = |at: Option<u64>| at.filter(|_| !timeless);
+        let told = |(of, _): &(StreamUse, StreamRun)| StreamUse {
+            first_ns: times(of.first_ns),
+            last_ns: times(of.last_ns),
+            ..*of
+        };
+        self.uses.iter().map(told).collect()
     }
 }

@@ -96,6 +96,7 @@ proptest! {
             let misses = 1.0 - hits as f64 / naive.uses.len() as f64;
             prop_assert!((point.miss_ratio - misses).abs() < 1e-12);
         }
+        prop_assume!(!found.timeless);
         let hours: Vec<_> = found.working_set.iter().map(|of| (u64::from(of.hour), of.pages)).collect();
         let known = naive.hours.iter().map(|(hour, pages)| (*hour, pages.len() as f64));
         prop_assert_eq!(hours, known.collect::<Vec<_>>());
@@ -119,6 +120,7 @@ proptest! {
         let sizes = |op: Op| of(op).map(|one| u64::from(one.sectors)).collect::<Vec<_>>();
         prop_assert_eq!(&found.read_bytes, &distribution(&sizes(Op::Read), 512));
         prop_assert_eq!(&found.write_bytes, &distribution(&sizes(Op::Write), 512));
+        prop_assume!(!found.timeless);
         let ns = found.mix.interval_ns;
         for (at, interval) in found.mix.intervals.iter().enumerate() {
             let trims = || of(Op::Trim).filter(|one| one.at.0 / ns == at as u64);
@@ -206,6 +208,25 @@ fn even_arrivals_have_no_variation() {
 }
 
 #[test]
+fn of_requests_without_times_nothing_is_said_of_time() {
+    let without = character((0..100).map(|at| record(0, Op::Write, at % 10)));
+    assert!(without.timeless && without.mix.intervals.is_empty() && without.working_set.is_empty());
+    assert_eq!(without.arrivals, ArrivalCharacter::default());
+    assert_eq!(without.reuse.overwrite_ns, Distribution::default());
+    assert_eq!((without.streams[0].first_ns, without.streams[0].last_ns), (None, None));
+    // What needs no time is said.
+    assert_eq!(without.reuse.overwrite_bytes.mean, Some(40_960.0));
+    let with = character((0..100).map(|at| record(at / 99, Op::Write, at % 10)));
+    assert!(!with.timeless && with.arrivals.gap_ns.count == 99.0);
+    assert!(!character([record(0, Op::Read, 1)]).timeless, "one request has a time");
+    let ratios = compare(&without, &with).figures;
+    let of_time = ["mean_gap_ns", "largest_hour_pages", "dispersion_1s", "idle_100ms_time_ratio"];
+    for figure in ratios.iter().filter(|of| of_time.contains(&of.name)) {
+        assert_eq!(figure.first, None, "{}", figure.name);
+    }
+}
+
+#[test]
 fn interleaved_streams_of_one_number_are_near_sequential() {
     let page = |at: u64| (at % 4) * 10_000 + at / 4;
     let found = character((0..4_000).map(|at| record(at, Op::Read, page(at))));
@@ -226,8 +247,11 @@ fn skewed(requests: u64, pages: u64, power: f64) -> impl Iterator<Item = Record>
 
 /// The mean and the largest difference of two curves of misses, at the sizes that both have.
 fn curve_error(one: &Character, other: &Character) -> (f64, f64) {
-    let both = one.reuse.lru.iter().zip(&other.reuse.lru);
-    let apart: Vec<f64> = both.map(|(a, b)| (a.miss_ratio - b.miss_ratio).abs()).collect();
+    let same = |a: &LruMisses| {
+        let b = other.reuse.lru.iter().find(|b| b.cache_pages == a.cache_pages)?;
+        Some((a.miss_ratio - b.miss_ratio).abs())
+    };
+    let apart: Vec<f64> = one.reuse.lru.iter().filter_map(same).collect();
     let sum: f64 = apart.iter().sum();
     (sum / apart.len() as f64, apart.iter().copied().fold(0.0, f64::max))
 }
@@ -243,6 +267,10 @@ fn a_sample_is_near_the_truth() {
         let (exact, sampled) = (all(1 << 20), all(MOST_PAGES));
         assert_eq!(exact.followed_ratio, 1.0);
         assert!(sampled.followed_ratio < 1.0);
+        // Caches that hold too few of the pages followed are left out, and larger ones are not.
+        let least = 16.0 / sampled.followed_ratio;
+        assert_eq!(exact.reuse.lru[0].cache_pages, 1);
+        assert_eq!(sampled.reuse.lru[0].cache_pages, (least as u64).next_power_of_two());
         let (mean, most) = curve_error(&exact, &sampled);
         let pages = sampled.pages / exact.pages - 1.0;
         let top = sampled.skew.top[2].accesses_ratio - exact.skew.top[2].accesses_ratio;

@@ -150,6 +150,7 @@ impl LineFormat for Biosnoop {
                 .to_owned(),
             self.disks.remark("disks"),
         ];
-        Remarks { assumed, widened: self.widened, ..Remarks::default() }
+        let stream_names = self.disks.told_apart();
+        Remarks { assumed, stream_names, widened: self.widened, ..Remarks::default() }
     }
 }

@@ -405,6 +405,7 @@ impl LineFormat for Csv {
         remarks.assumed.extend(self.seen.in_words());
         if !self.names.is_empty() {
             remarks.assumed.push(self.names.remark("values of its column"));
+            remarks.stream_names = self.names.told_apart();
         }
         remarks
     }

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use crate::trace::character::MOST_STREAMS;
+
 /// Names, numbered from zero.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
@@ -33,7 +35,17 @@ impl Names {
     pub fn remark(&self, what: &str) -> String {
         let listed = self.order.iter().take(LISTED).enumerate();
         let listed: Vec<_> = listed.map(|(number, name)| format!("{number} {name}")).collect();
-        let more = if self.order.len() > LISTED { ", ..." } else { "" };
+        let more = match self.order.len().saturating_sub(LISTED) {
+            0 => String::new(),
+            more => {
+                format!(" and {more} more; all are in stream_names of ftlab trace inspect --json")
+            }
+        };
         format!("the streams are the {what}: {}{more}", listed.join(", "))
+    }
+
+    /// The names by number, as many as streams are told apart.
+    pub fn told_apart(&self) -> Vec<String> {
+        self.order.iter().take(MOST_STREAMS).cloned().collect()
     }
 }
