@@ -116,7 +116,7 @@ await check('two drives side by side equal two runs of the program, and their di
   await page.evaluate(() => { document.getElementById('beside').closest('details').open = true; });
   await page.fill('#beside', 'nand.blocks=3');
   await page.dispatchEvent('#beside', 'change');
-  await page.waitForFunction(() => document.getElementById('error').textContent.startsWith('the drive beside it: nand.blocks'));
+  await page.waitForFunction(() => document.getElementById('error').textContent.startsWith('the drive beside it: error: nand.blocks'));
   await page.fill('#beside', '');
   await page.dispatchEvent('#beside', 'change');
   await state(page, 'ready');

@@ -16,7 +16,7 @@ use super::held::Held;
 use super::in_device::{ReplayCounts, Slot, Tags};
 use super::mapping::{Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
-use super::pause::{Going, Pacer, Step, Watch, finished};
+use super::pause::{Going, PacedStep, Pacer, Watch, finished};
 use super::source::{Arrival, PhaseStart};
 
 /// What an issuer does in its turn.
@@ -380,7 +380,7 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
             now,
             phase: self.phase.index,
         };
-        let step = Step { limit, outstanding, done: &mut self.done };
+        let step = PacedStep { limit, outstanding, done: &mut self.done };
         match self.pacer.step(self.host, self.sink, step, progress).await {
             Ok(went) => went,
             Err(standstill) => {

@@ -14,7 +14,7 @@ use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
-use super::pause::{Going, Pacer, Step, Watch, finished};
+use super::pause::{Going, PacedStep, Pacer, Watch, finished};
 use super::sharing::Sharing;
 use super::source::{Pace, PhaseStart, Source};
 use super::window::Window;
@@ -458,7 +458,7 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             now,
             phase: self.phase.index,
         };
-        let step = Step { limit, outstanding, done: &mut self.done };
+        let step = PacedStep { limit, outstanding, done: &mut self.done };
         match self.pacer.step(self.host, self.sink, step, progress).await {
             Ok(went) => went,
             Err(standstill) => {

@@ -32,7 +32,7 @@ pub type Watch<'a, H, K> = &'a mut dyn FnMut(&Progress, &H, &K) -> Going;
 const STEPS_PER_POLL: u32 = 4096;
 
 /// A step of a replay.
-pub(super) struct Step<'s> {
+pub(super) struct PacedStep<'s> {
     /// Not beyond this time.
     pub limit: SimTime,
     /// The requests in the device and in its queues.
@@ -65,10 +65,10 @@ impl<'a, H: Host, K> Pacer<'a, H, K> {
         &mut self,
         host: &mut H,
         sink: &K,
-        step: Step<'_>,
+        step: PacedStep<'_>,
         progress: impl Fn(SimTime) -> Progress,
     ) -> Result<bool, Option<ReplayError>> {
-        let Step { limit, outstanding, done } = step;
+        let PacedStep { limit, outstanding, done } = step;
         loop {
             self.steps += 1;
             let now = host.now();

@@ -6,7 +6,7 @@
 
 /// What the marks within a column's numbers mean.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Marks {
+pub(crate) struct NumberMarks {
     decimal: Option<char>,
     group: Option<char>,
     /// The first field of which either was taken for granted.
@@ -62,13 +62,13 @@ fn weigh(field: &str, mut tell: impl FnMut(char, Meaning)) {
     );
 }
 
-impl Marks {
+impl NumberMarks {
     /// Finds what the marks in these fields mean. The error says which fields contradict each other.
     pub fn learn<'a>(
         kind: NumberKind,
         fields: impl Iterator<Item = &'a str>,
-    ) -> Result<Marks, String> {
-        let mut marks = Marks::default();
+    ) -> Result<NumberMarks, String> {
+        let mut marks = NumberMarks::default();
         let mut clear: Vec<(char, Meaning, &str)> = Vec::new();
         let mut unclear: Option<(char, &str)> = None;
         for field in fields {
@@ -224,12 +224,12 @@ fn in_words(mark: char) -> &'static str {
 
 /// A whole number by itself.
 pub(crate) fn whole_number(field: &[u8]) -> Option<u64> {
-    Marks::default().whole(field)
+    NumberMarks::default().whole(field)
 }
 
 /// A time by itself.
 pub(crate) fn decimal_time(field: &[u8], unit_ns: u64) -> Option<u64> {
-    Marks::default().time(field, unit_ns)
+    NumberMarks::default().time(field, unit_ns)
 }
 
 #[cfg(test)]
@@ -237,13 +237,13 @@ mod tests {
     use super::*;
 
     fn wholes(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks = Marks::learn(NumberKind::Whole, fields.iter().copied())?;
+        let mut marks = NumberMarks::learn(NumberKind::Whole, fields.iter().copied())?;
         Ok(fields.iter().map(|field| marks.whole(field.as_bytes())).collect())
     }
 
     /// In thousandths.
     fn times(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks = Marks::learn(NumberKind::Time, fields.iter().copied())?;
+        let mut marks = NumberMarks::learn(NumberKind::Time, fields.iter().copied())?;
         Ok(fields.iter().map(|field| marks.time(field.as_bytes(), 1_000)).collect())
     }
 
@@ -270,9 +270,11 @@ mod tests {
         assert!(told(&["1,5", "1,000,000"]).contains("`1,000,000` has a comma"));
         assert!(told(&["1,5", "1.5"]).contains("`1.5` has a point as decimal mark"));
         // Behind the beginning of a file the number is refused.
-        let mut marks = Marks::learn(NumberKind::Time, ["998,000"].into_iter()).expect("no doubt");
+        let mut marks =
+            NumberMarks::learn(NumberKind::Time, ["998,000"].into_iter()).expect("no doubt");
         assert_eq!(marks.time(b"1,000,000", 1), None);
-        let mut marks = Marks::learn(NumberKind::Whole, ["998"].into_iter()).expect("no doubt");
+        let mut marks =
+            NumberMarks::learn(NumberKind::Whole, ["998"].into_iter()).expect("no doubt");
         assert_eq!(marks.whole(b"1.000"), Some(1000));
         assert_eq!(marks.whole(b"4096.0"), None);
     }
@@ -280,7 +282,7 @@ mod tests {
     #[test]
     fn what_was_taken_for_granted_is_said() {
         let said = |kind, fields: &[&str]| {
-            Marks::learn(kind, fields.iter().copied()).expect("no doubt").in_words("ts")
+            NumberMarks::learn(kind, fields.iter().copied()).expect("no doubt").in_words("ts")
         };
         assert_eq!(said(NumberKind::Time, &["1", "2"]), None);
         assert_eq!(

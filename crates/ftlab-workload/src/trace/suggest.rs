@@ -221,10 +221,10 @@ const SINCE_1970: [(TimeUnit, RangeInclusive<u64>); 5] = [
     (TimeUnit::Filetime, 125_000_000_000_000_000..=145_000_000_000_000_000),
 ];
 
-type Found = Vec<(RequestPart, usize)>;
+type FoundColumns = Vec<(RequestPart, usize)>;
 
-fn by_names(head: &[String], data: &[Vec<String>]) -> Found {
-    let mut found = Found::new();
+fn by_names(head: &[String], data: &[Vec<String>]) -> FoundColumns {
+    let mut found = FoundColumns::new();
     let words: Vec<Vec<String>> = head.iter().map(|name| words(name)).collect();
     for (part, hints) in HINTS {
         let fits = |index: &usize, hint: &str| {
@@ -268,13 +268,14 @@ fn holds(part: RequestPart, data: &[Vec<String>], index: usize) -> bool {
 
 /// Adds what is missing: words are operations, a column that never falls is the time, the largest numbers are addresses, and
 /// others that do not vary beyond a gigabyte are sizes.
-fn by_content(data: &[Vec<String>], found: &mut Found) {
+fn by_content(data: &[Vec<String>], found: &mut FoundColumns) {
     let width = data.iter().map(Vec::len).min().unwrap_or(0);
     let column = |index: usize| -> Option<Vec<u64>> {
         data.iter().map(|row| whole_number(row[index].as_bytes())).collect()
     };
-    let free = |index: &usize, found: &Found| !found.iter().any(|(_, taken)| taken == index);
-    let lacks = |part: RequestPart, found: &Found| !found.iter().any(|(known, _)| *known == part);
+    let free = |index: &usize, found: &FoundColumns| !found.iter().any(|(_, taken)| taken == index);
+    let lacks =
+        |part: RequestPart, found: &FoundColumns| !found.iter().any(|(known, _)| *known == part);
     let known = OpWords::default();
     let is_word = |field: &str| known.meaning(field.as_bytes()).is_some();
     if lacks(RequestPart::Op, found) {
@@ -294,7 +295,7 @@ fn by_content(data: &[Vec<String>], found: &mut Found) {
         let time = (0..width).filter(|index| free(index, found)).find(rises);
         found.extend(time.map(|index| (RequestPart::Time, index)));
     }
-    let largest = |found: &Found| {
+    let largest = |found: &FoundColumns| {
         let numbers = (0..width).filter(|index| free(index, found));
         let numbers = numbers.filter_map(|index| Some((column(index)?.into_iter().max()?, index)));
         numbers.filter(|(largest, _)| *largest > 1).max().map(|(_, index)| index)

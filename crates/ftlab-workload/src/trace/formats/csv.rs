@@ -13,7 +13,7 @@ use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::moments::{self, moment_ns};
-use crate::trace::numbers::{Marks, NumberKind, whole_number};
+use crate::trace::numbers::{NumberKind, NumberMarks, whole_number};
 use crate::trace::op_words::OpWords;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
@@ -59,9 +59,9 @@ struct TableLayout {
 /// What commas, points and blanks mean in the numbers of each column.
 #[derive(Clone, Debug, Default)]
 struct TableMarks {
-    time: Marks,
-    offset: Marks,
-    size: Marks,
+    time: NumberMarks,
+    offset: NumberMarks,
+    size: NumberMarks,
 }
 
 /// The words of operations that occurred, and what they were taken for.
@@ -126,7 +126,7 @@ impl Csv {
     fn learned(&mut self, layout: &TableLayout, sample: &[u8]) -> Result<TableMarks, Bad> {
         let mut learn = |kind, from: Option<FieldOrigin<u64>>| {
             let Some(FieldOrigin::Column { index, unit: ColumnUnit::Of(_) }) = from else {
-                return Ok(Marks::default());
+                return Ok(NumberMarks::default());
             };
             let mut fields = Vec::new();
             for line in sample.split(|&byte| byte == b'\n').filter(|line| !format::is_void(line)) {
@@ -140,7 +140,7 @@ impl Csv {
                     fields.extend(std::str::from_utf8(field).map(str::to_owned));
                 }
             }
-            Marks::learn(kind, fields.iter().map(String::as_str)).map_err(two_meanings)
+            NumberMarks::learn(kind, fields.iter().map(String::as_str)).map_err(two_meanings)
         };
         Ok(TableMarks {
             time: learn(NumberKind::Time, layout.time)?,
@@ -242,7 +242,7 @@ impl Csv {
 
 /// How a column's numbers are read, for an error.
 #[cold]
-fn in_brackets(marks: &Marks) -> String {
+fn in_brackets(marks: &NumberMarks) -> String {
     marks.in_words("its column").map_or(String::new(), |marks| format!(" ({marks})"))
 }
 

@@ -80,13 +80,13 @@ impl Xperf {
 }
 
 /// A line that was split, and by how many columns those behind the thread are shifted.
-struct Event<'a> {
+struct XperfEvent<'a> {
     splitter: &'a Splitter,
     line: &'a [u8],
     shift: usize,
 }
 
-impl Event<'_> {
+impl XperfEvent<'_> {
     fn number(&self, column: usize, what: &str) -> Result<u64, Bad> {
         let number = self.splitter.field(column).and_then(whole_number);
         number.ok_or_else(|| {
@@ -162,7 +162,7 @@ impl LineFormat for Xperf {
         if self.splitter.field(1) == Some(b"TimeStamp") {
             return Ok(None);
         }
-        let event = Event { splitter: &self.splitter, line, shift: self.shift(line)? };
+        let event = XperfEvent { splitter: &self.splitter, line, shift: self.shift(line)? };
         let at = event.arrival(op, self.units.time.ns())?;
         let stream = event.disk(op)?;
         if op == Op::Flush {
