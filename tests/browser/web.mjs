@@ -2,7 +2,7 @@
 // program.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -214,6 +214,29 @@ await check('every tour runs to its end and shows what it claims', async () => {
     console.log(`  ${tour}: ${await page.textContent('#tour-answer')}`);
     assert.equal(await page.getAttribute('#guide', 'data-holds'), 'true', tour);
   }
+  await close();
+});
+
+await check('a mix of one’s own is the same in the program', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], options: { precondition: 'fill', requests: '3000' }, workload: 'randwrite-4k', seed: '1' });
+  await page.selectOption('#workload', 'my-mix.toml');
+  await page.fill('#reads', '25');
+  await page.fill('#skew', '0.5');
+  await page.selectOption('#size', '8KiB');
+  await state(page, 'ready');
+  await page.click('#play');
+  await state(page, 'ended');
+  const seen = JSON.parse(await downloaded(page, 'Result')), load = join(scratch, 'my-mix.toml'), output = join(scratch, 'mix');
+  writeFileSync(load, await downloaded(page, 'Workload file'));
+  const command = (await page.textContent('#command')).split(' ').slice(1).map(word => word === 'my-mix.toml' ? load : word);
+  execFileSync(process.env.FTLAB, [...command, '-q', '-o', output]);
+  const expected = JSON.parse(readFileSync(join(output, 'result.json'), 'utf8'));
+  assert.deepEqual(seen.report, expected.report);
+  assert.ok(Math.abs(seen.report.host.read.requests / 3000 - 0.25) < 0.05);
+  // A link has it all.
+  await page.reload();
+  await state(page, 'ready');
+  assert.deepEqual([await page.inputValue('#reads'), await page.inputValue('#skew'), await page.inputValue('#size')], ['25', '0.5', '8KiB']);
   await close();
 });
 

@@ -89,10 +89,25 @@ function views(all) {
 }
 
 const linesOf = id => $(id).value.split('\n').map(line => line.trim()).filter(line => line && !line.startsWith('#'));
+// Knobs that are options of the device.
+const KNOBS = { op: 'ftl.over_provisioning', victim: 'ftl.gc.victim', streams: 'ftl.streams.policy', scheduler: 'scheduler.policy', slc: 'ftl.slc_cache.policy' };
+// A workload of the page's own knobs, as a file for the program.
+const MIX = 'my-mix.toml';
+function mix() {
+  const reads = Math.max(0, Math.min(100, Number($('reads').value) || 0)), skew = Math.max(0, Number($('skew').value) || 0);
+  return ['name = "my-mix"', '', '[[phase]]', 'name = "mixed"', `reads = "${reads}%"`, `writes = "${100 - reads}%"`, `size = "${$('size').value}"`,
+    `address = { kind = "zipf", theta = ${skew} }`, 'arrivals = { kind = "closed", queue_depth = 32 }', 'requests = 1_000_000', ''].join('\n');
+}
+// The knobs of such a file; nothing happens to those that it does not tell.
+function unmix(text) {
+  const told = { reads: /^reads = "([\d.]+)%"/m, skew: /theta = ([\d.]+)/, size: /^size = "(\w+)"/m };
+  Object.entries(told).forEach(([id, pattern]) => { const found = pattern.exec(text); if (found) $(id).value = found[1]; });
+}
+const offersMix = () => { $('mix').hidden = $('workload').value !== MIX; };
+
 // What to run, as the knobs say.
 function plan() {
-  const sets = [['op', 'ftl.over_provisioning'], ['victim', 'ftl.gc.victim'], ['streams', 'ftl.streams.policy'], ['scheduler', 'scheduler.policy']];
-  const set = sets.filter(([id]) => $(id).value.trim()).map(([id, key]) => `${key}=${$(id).value.trim()}`);
+  const set = Object.entries(KNOBS).filter(([id]) => $(id).value.trim()).map(([id, key]) => `${key}=${$(id).value.trim()}`);
   set.push(...linesOf('sets'));
   const options = {};
   if ($('precondition').value) options.precondition = $('precondition').value;
@@ -106,7 +121,9 @@ function plan() {
     options.address = 'fold';
     return { ...made, trace: trace.name, trace_text: trace.text };
   }
-  return { ...made, workload: $('workload').value };
+  made.workload = $('workload').value;
+  if (made.workload === MIX) made.workload_text = mix();
+  return made;
 }
 // The plans of the drives: the second is the first with some options more.
 function plansOf({ beside, ...first }) {
@@ -224,6 +241,7 @@ function takeAlong() {
     const link = el('a', files, 'download', 'Link');
     link.href = location.href;
   } else history.replaceState(null, '', location.pathname);
+  if (of.workload_text) download(files, 'Workload file', of.workload, 'text/plain', () => of.workload_text);
   drives.forEach(({ facts, series, result }, at) => {
     const [name, tail] = at ? [', beside', '-beside'] : ['', ''];
     download(files, `Device file${name}`, of.device_text && !at ? of.device : `${of.device.replace(/\.toml$/, '')}${tail}.toml`, 'text/plain', () => facts.device_file);
@@ -241,10 +259,12 @@ function offers(catalog) {
     };
     fill('device', catalog.devices.map(one => [one.name, one.description]));
     fill('workload', catalog.workloads.map(one => [one.name, one.doc]));
+    $('workload').prepend(new Option('a mix of my own', MIX));
     const policies = option => catalog.policies.find(one => one.option === option).policies.map(one => [one.name, one.doc]);
     fill('victim', policies('ftl.gc.victim'), 'as it is');
     fill('streams', policies('ftl.streams.policy'), 'as it is');
     fill('scheduler', policies('scheduler.policy'), 'as it is');
+    fill('slc', policies('ftl.slc_cache.policy'), 'as it is');
     [$('device').value, $('workload').value] = ['tlc-32g', 'mixed-70-30-zipf'];
     recall();
     begin();
@@ -255,11 +275,12 @@ function adopt(of) {
   $('file').value = of.device_text ?? '';
   if (!of.device_text) $('device').value = of.device;
   $('workload').value = of.workload;
-  for (const id of ['op', 'victim', 'streams', 'scheduler']) $(id).value = '';
+  if (of.workload === MIX) unmix(of.workload_text ?? '');
+  offersMix();
+  for (const id of Object.keys(KNOBS)) $(id).value = '';
   [trace, $('trace').value] = [null, ''];
-  const knobs = { 'ftl.over_provisioning': 'op', 'ftl.gc.victim': 'victim', 'ftl.streams.policy': 'streams', 'scheduler.policy': 'scheduler' };
   const others = of.set.filter(one => {
-    const [key, ...value] = one.split('='), knob = knobs[key];
+    const [key, ...value] = one.split('='), knob = Object.keys(KNOBS).find(id => KNOBS[id] === key);
     if (knob) $(knob).value = value.join('=');
     return !knob;
   });
@@ -301,6 +322,7 @@ function drive(of, stop) {
 guide($('guide'), $('tour'), drive);
 
 $('plan').addEventListener('change', async event => {
+  offersMix();
   if (event.target.id === 'trace') {
     const file = $('trace').files[0];
     try {
