@@ -63,6 +63,7 @@ function hears(told) {
   }
   if (told.dead) {
     plays(false);
+    startAtOnce = false;
     drives = [];
     fault(`The simulator stopped: ${told.dead}\n  remedy: a smaller device or trace, or the program itself; this page is ready for another run`);
     state('stopped');
@@ -194,7 +195,7 @@ function draw() {
   }
   if (fresh.series && drives.every(drive => drive.series)) {
     fresh.series = false;
-    plots.show(seen('series'), ended);
+    plots.show(seen('series'), ended, seen('frame').every(frame => frame?.host.measured));
   }
   if (fresh.blocks) {
     fresh.blocks = false;

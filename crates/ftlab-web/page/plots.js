@@ -11,7 +11,7 @@ const PLOTS = [
 ];
 // How the second drive differs, from the beginning up to each moment while both work: sums of one over those of the other.
 const APART = {
-  title: 'The drive beside it over the first, up to then', unit: 'ratio',
+  title: 'The drive beside it over the first, from the beginning of the load up to then', unit: 'ratio',
   lines: [['bytes read and written', ['read_bytes', 'write_bytes']], ['pages programmed', ['host_pages', 'copied_pages']], ['pages programmed for each of the host’s', null]],
 };
 
@@ -39,7 +39,9 @@ function upTo(series, column, ns) {
   }
   return low ? column[low - 1] : null;
 }
-function apart([first, second], ended) {
+// Times count from the beginning of each one's load, which may differ: a preparation may take time.
+function apart(all, ended) {
+  const [first, second] = all.map(series => ({ ...series, start_ns: series.start_ns.map(ns => ns - series.start_ns[0]) }));
   // On the grid of the coarser one, whose windows are some of the other's together.
   const grid = first.window_ns >= second.window_ns ? first : second;
   const endOf = series => series.start_ns[whole(series, ended) - 1] + series.window_ns;
@@ -57,7 +59,7 @@ function apart([first, second], ended) {
   return [ends.map(ns => ns / 1e9), bytes, pages, pages.map((value, at) => value !== null && host[at] ? value / host[at] : null)];
 }
 
-// The charts over time. `show(of)` draws the series of all drives; `ended` tells whether the last windows are over.
+// The charts over time, of all drives. `ended` tells whether the last windows are over.
 function plotsOf(place) {
   let charts = [];
   function clear() {
@@ -66,6 +68,8 @@ function plotsOf(place) {
     place.textContent = '';
   }
   const named = (label, at) => at ? `${label}, beside` : label;
+  // A window of the one drive is no gap in the line of the other.
+  const points = (xs, ys) => xs.flatMap((x, at) => ys[at] === undefined ? [] : [ys[at] === null ? null : [x, ys[at]]]);
   function chart(title, unit, lines, format) {
     const box = el('div', place, 'chart');
     el('h3', box, '', `${title}, ${unit}`);
@@ -79,21 +83,22 @@ function plotsOf(place) {
     }, [[], ...lines.map(() => [])], box);
     const observer = new ResizeObserver(() => made.setSize({ width: width(), height: 200 }));
     observer.observe(box);
-    const drawing = () => chartFile(made, title, lines.map((line, at) => ({ ...line, points: made.data[0].map((x, point) => made.data[at + 1][point] === null ? null : [x, made.data[at + 1][point]]) })));
+    const drawing = () => chartFile(made, title, lines.map((line, at) => ({ ...line, points: points(made.data[0], made.data[at + 1]) })));
     const data = () => csv(['s', ...lines.map(line => line.name)], [...made.data]);
     fileButtons(box, title, drawing, data);
     return { made, observer };
   }
   // Two drives have windows of their own.
-  const together = columns => columns.length > 1 ? uPlot.join(columns, columns.map(one => one.slice(1).map(() => 2))) : columns[0];
-  function show(all, ended) {
+  const together = columns => columns.length > 1 ? uPlot.join(columns, columns.map(one => one.map(() => 2))) : columns[0];
+  // `loaded`: whether all drives are past their preparation, so that they can be compared.
+  function show(all, ended, loaded) {
     const two = all.length > 1;
     if (!charts.length) {
       charts = PLOTS.map(plot => chart(plot.title, plot.unit, all.flatMap((_, drive) => plot.lines.map(([label], at) => ({ name: named(label, drive), at, dash: drive ? BESIDE_DASH : [] }))), digits));
       if (two) charts.push(chart(APART.title, APART.unit, APART.lines.map(([name], at) => ({ name, at, dash: dash(at) })), value => value.toFixed(3)));
     }
     PLOTS.forEach((plot, at) => charts[at].made.setData(together(all.map(series => columnsOf(plot, series, ended)))));
-    if (two) charts.at(-1).made.setData(apart(all, ended));
+    if (two) charts.at(-1).made.setData(loaded && all.every(series => whole(series, ended)) ? apart(all, ended) : [[], ...APART.lines.map(() => [])]);
   }
   return { show, clear };
 }

@@ -178,7 +178,7 @@ const TOURS = [
 // Shows a tour. `drive` adopts plans, lets runs go on, and waits for their ends: `run(plan, stop)` gives series and result.
 function guide(place, choice, drive) {
   TOURS.forEach(tour => choice.append(new Option(tour.title, tour.name)));
-  let tour = null, act = 0, seen = {}, running = false;
+  let tour = null, act = 0, seen = {}, running = false, turn = 0;
   function show() {
     place.textContent = '';
     place.hidden = !tour;
@@ -203,12 +203,13 @@ function guide(place, choice, drive) {
     if (!holds) el('p', place, 'small', 'With the knobs as they are now this is not so.');
   }
   async function next() {
-    const { plan, stop, see } = tour.acts[act], of = tour;
+    const { plan, stop, see } = tour.acts[act], mine = turn += 1;
     running = true;
     show();
     const outcome = await drive(plan ?? null, stop ?? '');
+    // Another tour may have been chosen meanwhile, or this one again.
+    if (mine !== turn) return;
     running = false;
-    if (of !== tour) return;
     if (outcome) {
       seen = { ...seen, ...see(outcome) };
       act += 1;
@@ -217,7 +218,8 @@ function guide(place, choice, drive) {
   }
   choice.addEventListener('change', () => {
     tour = TOURS.find(one => one.name === choice.value) ?? null;
-    [act, seen] = [0, {}];
+    [act, seen, running] = [0, {}, false];
+    turn += 1;
     delete place.dataset.holds;
     show();
   });

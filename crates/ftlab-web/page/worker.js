@@ -130,16 +130,20 @@ const orders = {
   catalog() { told('catalog', ask({ ask: 'catalog' })); },
 };
 
+// Orders that come before the simulator is there wait for it.
+let ready = null;
+async function load(packed) {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream('gzip'));
+  const bytes = await new Response(stream).arrayBuffer();
+  wasm = (await WebAssembly.instantiate(bytes, {})).instance.exports;
+  orders.catalog();
+}
 onmessage = async event => {
   const order = event.data;
   try {
-    if (order.wasm) {
-      const stream = new Blob([order.wasm]).stream().pipeThrough(new DecompressionStream('gzip'));
-      const bytes = await new Response(stream).arrayBuffer();
-      wasm = (await WebAssembly.instantiate(bytes, {})).instance.exports;
-      return orders.catalog();
-    }
-    orders[order.order](order);
+    if (order.wasm) ready = load(order.wasm);
+    await ready;
+    if (order.order) orders[order.order](order);
   } catch (error) {
     // A trap: the simulator's memory is no longer sound. The page starts another worker.
     postMessage({ dead: String(error) });

@@ -182,6 +182,15 @@ impl ColumnPlan {
         })
     }
 
+    /// Whether one of these fields is the name of a column. A number names none.
+    pub(crate) fn names_any(&self, fields: &[String]) -> bool {
+        let is_name = |given: &&Given| given.text.parse::<usize>().is_err();
+        self.given
+            .iter()
+            .filter(is_name)
+            .any(|given| fields.iter().any(|field| field.eq_ignore_ascii_case(&given.text)))
+    }
+
     /// What was said of a part.
     pub(crate) fn of(&self, part: RequestPart) -> Option<&Given> {
         self.given.iter().find(|given| given.part == part)

@@ -121,6 +121,10 @@ impl TraceError {
                 ErrorKind::Corrupt,
                 "it is truncated or damaged: compare its size with that of the original, and fetch it again",
             ),
+            Io::Unsupported => (
+                ErrorKind::Unsupported,
+                "unpack it with the program that packed it, and name the folder",
+            ),
             Io::NotADirectory => (ErrorKind::Io, "check the path: one of its folders is a file"),
             Io::StorageFull | Io::QuotaExceeded => {
                 (ErrorKind::Io, "free some space, or choose another place")

@@ -154,6 +154,8 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
     const SEPARATOR: u8;
     /// The columns of time, address and size, counted from zero, for places in errors.
     const COLUMNS: Columns;
+    /// Whether it finds its columns by their names, each time, and so knows heads itself.
+    const FINDS_COLUMNS: bool = false;
     /// The names of columns with which files of this format begin, if they do.
     const HEADS: &'static [&'static [&'static str]] = &[];
 
@@ -328,9 +330,7 @@ pub(crate) fn open<F: LineFormat>(
     let units = options.units(format);
     let sample = lines.sample()?;
     let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample));
-    // Those that look for their columns by name know heads themselves.
-    let knows = F::COLUMNS.address == F::COLUMNS.size;
-    let head = head::of(sample).filter(|_| !knows);
+    let head = head::of(sample).filter(|_| !F::FINDS_COLUMNS);
     let rule = |head: head::Head| head.rule(format, F::HEADS, F::COLUMNS, &units, sample);
     let rule = head.map_or(HeadRule::None, rule);
     Ok(Box::new(LineSource::new(lines, reader, rule, usual, options.skip_malformed)))

@@ -3,6 +3,8 @@
 //! Columns of numbers look alike. A table whose head names other columns than those of a format is not of this format, however
 //! well its numbers would fit.
 
+use ftlab::options::text::clip;
+
 use super::columns::RequestPart;
 use super::error::{Bad, ErrorKind};
 use super::format::{Columns, Format, is_void};
@@ -14,6 +16,8 @@ use super::units::Units;
 
 /// The least number of columns of which one holds for a request.
 const FEWEST: usize = 3;
+/// How many names are listed.
+const LISTED: usize = 20;
 /// How many fields below a head are numbers at least: an address and a size.
 const FEWEST_NUMBERS: usize = 2;
 
@@ -52,7 +56,8 @@ pub(crate) fn of(sample: &[u8]) -> Option<Head> {
     splitter.split(line);
     let names = splitter.all();
     let is_number = |field: &String| decimal_time(field.as_bytes(), 1).is_some();
-    if names.len() < FEWEST || names.iter().any(is_number) {
+    let is_no_text = |name: &String| name.contains(char::is_control);
+    if names.len() < FEWEST || names.iter().any(|name| is_number(name) || is_no_text(name)) {
         return None;
     }
     // A head without a table is one, too.
@@ -106,7 +111,8 @@ impl Head {
         }
         match self.contradiction(columns, units) {
             None => {
-                let (own, names) = (format.columns, self.names.join(", "));
+                let names = self.names.iter().take(LISTED).map(|name| clip(name));
+                let (own, names) = (format.columns, names.collect::<Vec<_>>().join(", "));
                 let said = format!(
                     "line {number} names the columns ({names}), which are read as those of {}: {own}",
                     format.name
@@ -135,10 +141,16 @@ impl Head {
         own.into_iter().find_map(|(index, part, unit, what)| {
             let name = self.names.get(index)?;
             if part_of(name).is_some_and(|named| named != part) {
-                return Some(format!("column {} is called `{name}`, and not {what}", index + 1));
+                return Some(format!(
+                    "column {} is called `{}`, and not {what}",
+                    index + 1,
+                    clip(name)
+                ));
             }
             let other = unit_of(part, name).filter(|named| *named != unit);
-            other.map(|_| format!("column {} is called `{name}`, which is another unit", index + 1))
+            other.map(|_| {
+                format!("column {} is called `{}`, which is another unit", index + 1, clip(name))
+            })
         })
     }
 }

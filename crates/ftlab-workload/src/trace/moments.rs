@@ -6,6 +6,13 @@ use chrono::{DateTime, NaiveDateTime};
 /// Dates that are read. Others, such as 01/02/2024, may mean two days.
 const PATTERNS: [&str; 4] =
     ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%Y%m%dT%H%M%S%.f"];
+/// The same with a zone behind them.
+const ZONED: [&str; 4] = [
+    "%Y-%m-%dT%H:%M:%S%.f%#z",
+    "%Y-%m-%d %H:%M:%S%.f%#z",
+    "%Y/%m/%d %H:%M:%S%.f%#z",
+    "%Y%m%dT%H%M%S%.f%#z",
+];
 
 /// What a date must look like, in words.
 pub(crate) const EXPECTED: &str = "a date such as 2024-05-01T12:30:00.125Z, from 1970 to 2554";
@@ -16,8 +23,8 @@ pub(crate) fn moment_ns(field: &[u8]) -> Option<u64> {
     let local = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
     let in_utc = |pattern| NaiveDateTime::parse_from_str(local, pattern).ok();
     let moment = PATTERNS.into_iter().find_map(in_utc).or_else(|| {
-        let zoned = |pattern: &str| DateTime::parse_from_str(text, &format!("{pattern}%#z")).ok();
-        PATTERNS.into_iter().find_map(zoned).map(|moment| moment.naive_utc())
+        let zoned = |pattern| DateTime::parse_from_str(text, pattern).ok();
+        ZONED.into_iter().find_map(zoned).map(|moment| moment.naive_utc())
     })?;
     let (seconds, ns) = (moment.and_utc().timestamp(), moment.and_utc().timestamp_subsec_nanos());
     u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::from(ns))

@@ -110,7 +110,7 @@ const SECTOR: [&str; 10] =
     ["sector", "sectors", "nsectors", "lba", "slba", "lbn", "nlb", "block", "blocks", "nblocks"];
 const BYTE: [&str; 3] = ["byte", "bytes", "b"];
 
-/// The words of a name, without capitals: `IOType` is io type, `time_us` time us.
+/// The words of a name, without capitals: `DiskNumber` is disk number, `time_us` time us.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let (mut apart, mut was_small) = (true, false);
@@ -134,18 +134,28 @@ pub(super) fn words(name: &str) -> Vec<String> {
 
 /// Whether a name is a hint, or has it among its words.
 pub(super) fn has(words: &[String], hint: &str) -> bool {
+    place_of(words, hint).is_some()
+}
+
+/// The place of a hint's last word among those of a name.
+fn place_of(words: &[String], hint: &str) -> Option<usize> {
     let hint: Vec<&str> = hint.split(' ').collect();
-    words.windows(hint.len()).any(|part| part == hint)
+    let found = words.windows(hint.len()).rposition(|part| part == hint);
+    found.map(|first| first + hint.len() - 1)
 }
 
 /// The part of a request that a column of this name holds.
 pub(super) fn part_of(name: &str) -> Option<RequestPart> {
     let words = words(name);
-    // The longest hint tells most: `disk number` is no number of sectors.
     let all =
         HINTS.into_iter().flat_map(|(part, hints)| hints.iter().map(move |hint| (part, hint)));
-    let found = all.filter(|(_, hint)| has(&words, hint)).max_by_key(|(_, hint)| hint.len());
-    found.map(|(part, _)| part)
+    // The last word tells most: a `request_size` is a size. But what may also be a unit tells least: an `offset_bytes` is none.
+    let weight = |hint: &str| {
+        let is_unit = SECTOR.contains(&hint) || BYTE.contains(&hint);
+        place_of(&words, hint).map(|last| (!is_unit, last, hint.len()))
+    };
+    let weighed = all.filter_map(|(part, hint)| Some((weight(hint)?, part)));
+    weighed.max_by_key(|(weight, _)| *weight).map(|(_, part)| part)
 }
 
 /// The unit that a column's name tells, in nanoseconds or bytes.
@@ -183,6 +193,15 @@ mod tests {
             ("Size (B)", RequestPart::Size),
             ("nsectors", RequestPart::Size),
             ("DiskNumber", RequestPart::Stream),
+            ("request_size", RequestPart::Size),
+            ("write_size", RequestPart::Size),
+            ("sector_count", RequestPart::Size),
+            ("block_size", RequestPart::Size),
+            ("offset_bytes", RequestPart::Offset),
+            ("start_sector", RequestPart::Offset),
+            ("sector", RequestPart::Offset),
+            ("bytes", RequestPart::Size),
+            ("is_read", RequestPart::Op),
         ] {
             assert_eq!(part_of(name), Some(part), "{name}");
         }

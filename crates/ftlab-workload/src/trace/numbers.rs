@@ -64,9 +64,12 @@ fn weigh(field: &str, mut tell: impl FnMut(char, Meaning)) {
 
 impl NumberMarks {
     /// Finds what the marks in these fields mean. The error says which fields contradict each other.
+    ///
+    /// What no field tells is as in another column, if that is known.
     pub fn learn<'a>(
         kind: NumberKind,
         fields: impl Iterator<Item = &'a str>,
+        others: Option<&NumberMarks>,
     ) -> Result<NumberMarks, String> {
         let mut marks = NumberMarks::default();
         let mut clear: Vec<(char, Meaning, &str)> = Vec::new();
@@ -84,9 +87,25 @@ impl NumberMarks {
             marks.take(mark, meaning, field)?;
         }
         if let Some((mark, field)) = unclear {
-            marks.settle(kind, mark, field)?;
+            let elsewhere = others.and_then(|others| others.meaning_of(mark));
+            let is_open = marks.decimal.is_none() && marks.group.is_none();
+            match elsewhere.filter(|_| is_open) {
+                Some(meaning) => marks.take(mark, meaning, field)?,
+                None => marks.settle(kind, mark, field)?,
+            }
         }
         Ok(marks)
+    }
+
+    /// Whether it has marks of which none is in doubt.
+    pub fn is_clear(&self) -> bool {
+        (self.decimal.is_some() || self.group.is_some()) && self.doubtful.is_none()
+    }
+
+    /// What a mark is known to mean.
+    fn meaning_of(&self, mark: char) -> Option<Meaning> {
+        let decimal = (self.decimal == Some(mark)).then_some(Meaning::Decimal);
+        decimal.or_else(|| (self.group == Some(mark)).then_some(Meaning::Group))
     }
 
     /// Takes a meaning that leaves no doubt.
@@ -237,13 +256,13 @@ mod tests {
     use super::*;
 
     fn wholes(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks = NumberMarks::learn(NumberKind::Whole, fields.iter().copied())?;
+        let mut marks = NumberMarks::learn(NumberKind::Whole, fields.iter().copied(), None)?;
         Ok(fields.iter().map(|field| marks.whole(field.as_bytes())).collect())
     }
 
     /// In thousandths.
     fn times(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks = NumberMarks::learn(NumberKind::Time, fields.iter().copied())?;
+        let mut marks = NumberMarks::learn(NumberKind::Time, fields.iter().copied(), None)?;
         Ok(fields.iter().map(|field| marks.time(field.as_bytes(), 1_000)).collect())
     }
 
@@ -271,10 +290,10 @@ mod tests {
         assert!(told(&["1,5", "1.5"]).contains("`1.5` has a point as decimal mark"));
         // Behind the beginning of a file the number is refused.
         let mut marks =
-            NumberMarks::learn(NumberKind::Time, ["998,000"].into_iter()).expect("no doubt");
+            NumberMarks::learn(NumberKind::Time, ["998,000"].into_iter(), None).expect("no doubt");
         assert_eq!(marks.time(b"1,000,000", 1), None);
         let mut marks =
-            NumberMarks::learn(NumberKind::Whole, ["998"].into_iter()).expect("no doubt");
+            NumberMarks::learn(NumberKind::Whole, ["998"].into_iter(), None).expect("no doubt");
         assert_eq!(marks.whole(b"1.000"), Some(1000));
         assert_eq!(marks.whole(b"4096.0"), None);
     }
@@ -282,7 +301,7 @@ mod tests {
     #[test]
     fn what_was_taken_for_granted_is_said() {
         let said = |kind, fields: &[&str]| {
-            NumberMarks::learn(kind, fields.iter().copied()).expect("no doubt").in_words("ts")
+            NumberMarks::learn(kind, fields.iter().copied(), None).expect("no doubt").in_words("ts")
         };
         assert_eq!(said(NumberKind::Time, &["1", "2"]), None);
         assert_eq!(

@@ -10,7 +10,7 @@ pub struct OpWords {
     words: Vec<(String, Op)>,
 }
 
-/// Words that need no explanation, alone or before what is no letter (`READ_10`, `write(16)`).
+/// Words that need no explanation, alone or with the length of a SCSI command or FUA behind them (`READ_10`, `write(16)`).
 const KNOWN: [(&str, Op); 19] = [
     ("read", Op::Read),
     ("reads", Op::Read),
@@ -68,6 +68,11 @@ impl OpWords {
         said.map(|(_, op)| *op).or_else(|| usual(word))
     }
 
+    /// Whether a meaning was given to this word.
+    pub(crate) fn is_said(&self, word: &[u8]) -> bool {
+        self.words.iter().any(|(known, _)| known.as_bytes().eq_ignore_ascii_case(word))
+    }
+
     /// All words that were given, as text.
     #[must_use]
     pub fn text(&self) -> String {
@@ -90,9 +95,20 @@ impl OpWords {
 /// What a word means that needs no explanation.
 fn usual(word: &[u8]) -> Option<Op> {
     let letters = word.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(word.len());
-    let stem = &word[..letters];
+    let (stem, rest) = word.split_at(letters);
+    let is_length = |byte: &u8| byte.is_ascii_digit() || b"_-() ".contains(byte);
+    if !rest.iter().all(is_length) && !rest.eq_ignore_ascii_case(b"_fua") {
+        return None;
+    }
     let known = KNOWN.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(stem));
     known.map(|(_, op)| *op).or_else(|| rwbs(word))
+}
+
+/// Whether all of these words are truth values of one letter, as databases write them.
+pub(crate) fn are_truths<'a>(words: impl Iterator<Item = &'a [u8]>) -> bool {
+    let is_truth = |word: &[u8]| word.eq_ignore_ascii_case(b"t") || word.eq_ignore_ascii_case(b"f");
+    let mut words = words.peekable();
+    words.peek().is_some() && words.all(is_truth)
 }
 
 /// An operation in the letters of Linux' block layer: R, W, D or F, with others for how it is done.
@@ -132,7 +148,23 @@ mod tests {
         {
             assert_eq!(told(word), Some(op), "{word}");
         }
-        for word in ["", "0", "1", "release", "wait", "done", "start", "rw", "flags", "FR", "url"] {
+        for word in [
+            "",
+            "0",
+            "1",
+            "release",
+            "wait",
+            "done",
+            "start",
+            "rw",
+            "flags",
+            "FR",
+            "url",
+            "sync_write",
+            "sync-read",
+            "READ_CAPACITY(10)",
+            "read/write",
+        ] {
             assert_eq!(told(word), None, "{word}");
         }
     }

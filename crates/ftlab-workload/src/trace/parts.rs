@@ -50,6 +50,8 @@ pub(crate) struct PartsSource {
     format: &'static Format,
     active: Vec<OpenPart>,
     opened: u32,
+    /// The names of all that were opened, for errors.
+    names: Vec<String>,
     /// Whether each file has streams of its own: their numbers here by file and number there.
     streams: Option<BTreeMap<(u32, u32), u32>>,
     beside: Vec<String>,
@@ -78,7 +80,8 @@ pub(crate) fn several(
         formats.add(trace.format(), trace.name());
         // Of files that don't belong together, only the formats count.
         if !formats.differ() {
-            trace.next_batch(&mut Vec::new())?;
+            let read = trace.next_batch(&mut Vec::new());
+            read.map_err(|error| if separate { error } else { no_part(error) })?;
         }
         begins.push((trace.origin(), file));
     }
@@ -131,6 +134,7 @@ impl PartsSource {
             options: options.clone(),
             active: Vec::new(),
             opened: 0,
+            names: Vec::new(),
             streams: None,
             beside: Vec::new(),
             formats: FormatsSeen::default(),
@@ -174,6 +178,7 @@ impl PartsSource {
         if self.active.len() >= MOST_AT_ONCE {
             return Err(too_many(trace.name()));
         }
+        self.names.push(trace.name().to_owned());
         let mut part = OpenPart { trace, number: self.opened, batch: Vec::new(), at: 0 };
         self.opened += 1;
         part.trace.next_batch(&mut part.batch)?;
@@ -198,8 +203,8 @@ impl PartsSource {
         }
     }
 
-    /// Takes the earliest request; of equally early ones that of the file opened first. `None` at the end.
-    fn take(&mut self, gate: &mut Gate) -> Result<Option<Record>, TraceError> {
+    /// Takes the earliest request, and the number of its file; of equally early ones that of the file opened first. `None` at the end.
+    fn take(&mut self, gate: &mut Gate) -> Result<Option<(Record, u32)>, TraceError> {
         self.open_due()?;
         let earliest = self.active.iter().enumerate().min_by_key(|(at, part)| (part.time(), *at));
         let Some((index, _)) = earliest else { return Ok(None) };
@@ -209,6 +214,7 @@ impl PartsSource {
             let next = streams.len() as u32;
             record.stream = *streams.entry((part.number, record.stream)).or_insert(next);
         }
+        let number = part.number;
         part.at += 1;
         if part.at == part.batch.len() {
             part.at = 0;
@@ -217,7 +223,7 @@ impl PartsSource {
                 self.finish(&part.trace, gate);
             }
         }
-        Ok(Some(record))
+        Ok(Some((record, number)))
     }
 
     /// Warns of a file whose requests another one has had. Files that were named one by one may be the same on purpose.
@@ -277,14 +283,13 @@ impl RecordSource for PartsSource {
         gate: &mut Gate,
     ) -> Result<bool, TraceError> {
         while out.len() < limit {
-            let Some(mut record) = self.take(gate)? else { return Ok(false) };
-            let name =
-                self.active.first().map_or(String::new(), |part| part.trace.name().to_owned());
+            let Some((mut record, part)) = self.take(gate)? else { return Ok(false) };
             match gate.admit(&mut record) {
                 Ok(true) => out.push(record),
                 Ok(false) => {}
                 Err(refusal) => {
-                    let mut error = refusal.at(0..0).of_record(&name, gate.records + 1);
+                    let name = &self.names[part as usize];
+                    let mut error = refusal.at(0..0).of_record(name, gate.records + 1);
                     if matches!(self.supply, Supply::Archive { .. }) {
                         error.remedy += "; the files of an archive are read in its order: if they overlap, unpack it \
                                          and name the folder, whose files are merged";
@@ -298,6 +303,8 @@ impl RecordSource for PartsSource {
 
     fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
+        // A part that is being read tells before its end.
+        remarks.timeless |= self.active.iter().any(|part| part.trace.is_timeless());
         let how = match (&self.supply, &self.streams) {
             (Supply::Archive { .. }, _) => "one after another",
             (Supply::Files(_), None) => "merged by time",
@@ -338,7 +345,11 @@ fn counted(count: u32, one: &str, many: &str) -> String {
 /// Adds what to do about a file of a folder that is perhaps no trace.
 #[cold]
 fn no_part(mut error: TraceError) -> TraceError {
-    if matches!(error.kind, ErrorKind::UnknownFormat | ErrorKind::Empty | ErrorKind::Unsupported) {
+    let is_other = matches!(
+        error.kind,
+        ErrorKind::UnknownFormat | ErrorKind::Empty | ErrorKind::Unsupported | ErrorKind::Malformed
+    );
+    if is_other {
         error.remedy += "; if it is no trace, move it out of the folder";
     }
     error

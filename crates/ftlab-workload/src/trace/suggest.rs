@@ -5,9 +5,9 @@ use std::ops::RangeInclusive;
 use super::columns::RequestPart;
 use super::head;
 use super::moments::moment_ns;
-use super::names_of_columns::{HINTS, has, unit_of, words};
+use super::names_of_columns::{HINTS, has, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
-use super::op_words::OpWords;
+use super::op_words::{self, OpWords};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words};
 use super::units::TimeUnit;
 
@@ -156,7 +156,8 @@ fn unexplained(name: Option<&str>, data: &[Vec<String>], index: usize) -> Option
         data.iter().filter_map(|row| row.get(index).map(String::as_str)).collect();
     odd.sort_unstable();
     odd.dedup();
-    odd.retain(|word| known.meaning(word.as_bytes()).is_none());
+    let are_truths = op_words::are_truths(odd.iter().map(|word| word.as_bytes()));
+    odd.retain(|word| are_truths || known.meaning(word.as_bytes()).is_none());
     let (first, rest) = odd.split_first()?;
     let words = name.map(words).unwrap_or_default();
     let is = |hint: &str| words.iter().any(|word| word == hint);
@@ -203,13 +204,19 @@ fn unit(
             let is_odd = |field: &[u8]| whole_number(field).is_some_and(|value| value % 512 != 0);
             match unit_of(part, name) {
                 // Bytes are multiples of sectors.
-                None if fields().any(is_odd) => ":512".to_owned(),
+                None if fields().any(is_odd) => guessed_unit(part, 512, notes),
                 None | Some(1) => String::new(),
-                Some(unit) => format!(":{unit}"),
+                Some(unit) => guessed_unit(part, unit, notes),
             }
         }
         RequestPart::Op | RequestPart::Stream => String::new(),
     }
+}
+
+/// A unit other than bytes, which is said to be a guess.
+fn guessed_unit(part: RequestPart, unit: u64, notes: &mut Vec<String>) -> String {
+    notes.push(format!("{} counts units of {unit} bytes if the guess is right", part.name()));
+    format!(":{unit}")
 }
 
 /// What clocks show between 2000 and 2060. Windows counts from 1601.
@@ -229,7 +236,8 @@ fn by_names(head: &[String], data: &[Vec<String>]) -> FoundColumns {
     for (part, hints) in HINTS {
         let fits = |index: &usize, hint: &str| {
             let free = !found.iter().any(|(_, taken)| taken == index);
-            free && has(&words[*index], hint) && holds(part, data, *index)
+            let is_its = part_of(&head[*index]) == Some(part) && has(&words[*index], hint);
+            free && is_its && holds(part, data, *index)
         };
         let of = |hint: &&str| (0..head.len()).find(|index| fits(index, hint));
         if let Some(index) = hints.iter().find_map(of) {

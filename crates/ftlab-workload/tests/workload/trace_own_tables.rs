@@ -231,3 +231,69 @@ fn suggestions_find_the_operations() {
     let none = told("sent,lba,length\n1000.5,16,4096\n2000.5,32,8192\n");
     assert!(none.contains("op=write") && none.contains("this makes all of them writes"), "{none}");
 }
+
+#[test]
+fn a_number_is_that_of_a_column_whatever_the_first_line_holds() {
+    // Fields of the first line that look like numbers of columns.
+    let (records, _) =
+        read("1,2,R,8,3\n2,2,W,16,3\n", by("time=1:us,stream=2,op=3,offset=4:512,size=5:512"));
+    assert_eq!(records, [record(0, Op::Read, 8, 3, 0), record(1_000, Op::Write, 16, 3, 0)]);
+    // A first line without an address is no head: a flush, or damaged.
+    let (records, facts) = read("0.0,F,,\n0.5,W,512,512\n", by("time=1,op=2,offset=3,size=4"));
+    assert_eq!((records.len(), records[0].op), (2, Op::Flush), "{facts:?}");
+    let error = failure("0.0,W,x,512\n0.5,W,512,512\n", by("time=1,op=2,offset=3,size=4"));
+    assert_eq!(error.place.map(|place| place.line), Some(1));
+    // A head whose columns are numbered is said.
+    let (records, facts) =
+        read("ts,op,lba,len\n0,R,8,8\n1,W,16,8\n", by("time=1,op=2,offset=3:512,size=4:512"));
+    assert_eq!(records.len(), 2);
+    assert!(facts.assumed.contains(&"the first line names the columns".to_owned()), "{facts:?}");
+}
+
+#[test]
+fn truth_values_are_no_trims_and_flushes() {
+    let table = "ts,is_write,lba,len\n0.5,t,8,8\n1.5,f,16,8\n";
+    let columns = "time=ts,op=is_write,offset=lba:512,size=len:512";
+    assert!(failure(table, by(columns)).problem.contains("truth values"));
+    let error = failure(table, Options::default());
+    assert!(error.remedy.contains("`op` f=read,t=write"), "{error}");
+    let mut said = by(columns);
+    said.op_words.add("t=write,f=read").expect("words");
+    assert_eq!(read(table, said).0[0].op, Op::Write);
+    // A trim beside others is one.
+    let (records, _) = read(&table.replace(",f,", ",W,"), by(columns));
+    assert_eq!((records[0].op, records[1].op), (Op::Trim, Op::Write));
+}
+
+#[test]
+fn a_mark_in_doubt_means_what_it_does_in_other_columns() {
+    let table = "ts,op,lba,len\n0.5,R,2048.000,8.000\n1.5,W,4096.000,16.000\n";
+    let (records, facts) = read(table, by("time=ts,op=op,offset=lba:512,size=len:512"));
+    assert_eq!(records[1], record(1_000_000_000, Op::Write, 4096, 16, 0), "{facts:?}");
+    // Where no column tells, sizes have groups, which is said.
+    let table = "ts;op;lba;len\n5;R;2.048;8.192\n15;W;4.096;16.384\n";
+    let (records, facts) = read(table, by("time=ts,op=op,offset=lba:512,size=len"));
+    assert_eq!((records[0].lba, records[0].sectors), (Lba(2048), 16));
+    assert!(facts.assumed.iter().any(|text| text.contains("no number of the column tells")));
+}
+
+#[test]
+fn usual_names_of_sizes_contradict_nothing() {
+    for size in ["request_size", "sector_count", "io_size", "nsectors"] {
+        read(&format!("timestamp,offset,{size},type,volume\n1,8,16,0,7\n"), format("tencent"));
+    }
+}
+
+#[test]
+fn files_without_times_are_one_trace_without_times() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["a.csv", "b.csv"] {
+        std::fs::write(folder.path().join(name), "R,0,512\n".repeat(20_000)).expect("a file");
+    }
+    let mut trace = trace::open(folder.path(), by("op=1,offset=2,size=3")).expect("a trace");
+    let (mut count, mut batch) = (0, Vec::new());
+    while trace.next_batch(&mut batch).unwrap_or_else(|error| panic!("{error}")) {
+        count += batch.len();
+    }
+    assert_eq!(count, 40_000);
+}

@@ -12,9 +12,10 @@ use crate::trace::error::{Bad, ErrorKind};
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
+use crate::trace::head;
 use crate::trace::moments::{self, moment_ns};
-use crate::trace::numbers::{NumberKind, NumberMarks, whole_number};
-use crate::trace::op_words::OpWords;
+use crate::trace::numbers::{NumberKind, NumberMarks};
+use crate::trace::op_words::{self, OpWords};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::suggest;
@@ -68,6 +69,7 @@ struct TableMarks {
 #[derive(Clone, Debug, Default)]
 struct SeenWords {
     words: Vec<(Vec<u8>, Op)>,
+    has_more: bool,
 }
 
 /// How many words of operations are kept; a table has few.
@@ -85,6 +87,7 @@ pub(crate) struct Csv {
     names: Names,
     widened: u64,
     has_time: bool,
+    has_head: bool,
     /// What was said of each part.
     said: Vec<String>,
 }
@@ -95,10 +98,10 @@ impl Csv {
         let mut splitter = Splitter::new(guess_separator(sample).unwrap_or(b','));
         let first = first_lines(sample).next().unwrap_or_default();
         splitter.split(first);
-        let names = splitter.all();
-        let layout = layout(plan, &names);
-        // A head has names where the other lines have numbers.
-        let is_head = layout.as_ref().map_or(true, |layout| !reads(&splitter, &layout.offset));
+        let fields = splitter.all();
+        // Unless the first line has names, a number in the plan is that of a column, whatever the fields are.
+        let is_head = head::of(sample).is_some() || plan.names_any(&fields);
+        let layout = layout(plan, FirstLine { fields: &fields, is_head });
         let head = is_head.then(|| first.to_vec());
         let layout = layout.map_err(|problem| no_column(&problem, first.len()));
         let mut csv = Csv {
@@ -111,10 +114,12 @@ impl Csv {
             names: Names::default(),
             widened: 0,
             has_time: plan.of(RequestPart::Time).is_some(),
+            has_head: is_head,
             said: plan.given.iter().map(Given::in_words).collect(),
         };
         if let Ok(layout) = csv.layout {
-            match csv.learned(&layout, sample) {
+            let learned = csv.refuse_truths(&layout, sample);
+            match learned.and_then(|()| csv.learned(&layout, sample)) {
                 Ok(marks) => csv.marks = marks,
                 Err(why) => csv.layout = Err(why),
             }
@@ -122,9 +127,30 @@ impl Csv {
         csv
     }
 
+    /// Refuses truth values as operations, unless they have a meaning: t and f are no trims and flushes then.
+    fn refuse_truths(&mut self, layout: &TableLayout, sample: &[u8]) -> Result<(), Bad> {
+        let FieldOrigin::Column { index, .. } = layout.op else { return Ok(()) };
+        let mut words: Vec<Vec<u8>> = Vec::new();
+        for line in first_lines(sample).skip(usize::from(self.head.is_some())) {
+            self.splitter.split(line);
+            let word = self.splitter.field(index).unwrap_or_default();
+            if !words.iter().any(|known| known == word) {
+                words.push(word.to_vec());
+            }
+        }
+        let said = |word: &Vec<u8>| self.words.is_said(word);
+        if !op_words::are_truths(words.iter().map(Vec::as_slice)) || words.iter().all(said) {
+            return Ok(());
+        }
+        let problem =
+            "the operations are truth values (t, f), and not trims and flushes".to_owned();
+        let remedy = Some("say what they mean, as in `op` t=write,f=read".to_owned());
+        Err(Bad { kind: ErrorKind::Unsupported, field: 0..0, problem, remedy })
+    }
+
     /// What the marks in the columns of numbers mean, by the beginning of the file.
     fn learned(&mut self, layout: &TableLayout, sample: &[u8]) -> Result<TableMarks, Bad> {
-        let mut learn = |kind, from: Option<FieldOrigin<u64>>| {
+        let mut learn = |kind, from: Option<FieldOrigin<u64>>, others: Option<&NumberMarks>| {
             let Some(FieldOrigin::Column { index, unit: ColumnUnit::Of(_) }) = from else {
                 return Ok(NumberMarks::default());
             };
@@ -140,13 +166,24 @@ impl Csv {
                     fields.extend(std::str::from_utf8(field).map(str::to_owned));
                 }
             }
-            NumberMarks::learn(kind, fields.iter().map(String::as_str)).map_err(two_meanings)
+            NumberMarks::learn(kind, fields.iter().map(String::as_str), others)
+                .map_err(two_meanings)
         };
-        Ok(TableMarks {
-            time: learn(NumberKind::Time, layout.time)?,
-            offset: learn(NumberKind::Whole, Some(layout.offset))?,
-            size: learn(NumberKind::Whole, Some(layout.size))?,
-        })
+        let parts = [
+            (NumberKind::Time, layout.time),
+            (NumberKind::Whole, Some(layout.offset)),
+            (NumberKind::Whole, Some(layout.size)),
+        ];
+        let mut all = [(); 3].map(|()| NumberMarks::default());
+        // What is in doubt by itself may be clear in another column of the same program.
+        for _ in 0..2 {
+            for (at, (kind, from)) in parts.into_iter().enumerate() {
+                let others = all.iter().find(|marks| marks.is_clear()).cloned();
+                all[at] = learn(kind, from, others.as_ref())?;
+            }
+        }
+        let [time, offset, size] = all;
+        Ok(TableMarks { time, offset, size })
     }
 
     /// The place of a part of a line, if no field before it is quoted.
@@ -255,6 +292,8 @@ impl SeenWords {
         let op = words.meaning(word)?;
         if self.words.len() < KEPT_WORDS {
             self.words.push((word.to_vec(), op));
+        } else {
+            self.has_more = true;
         }
         Some(op)
     }
@@ -264,7 +303,8 @@ impl SeenWords {
         let all =
             all.map(|(word, op)| format!("{} is {}", String::from_utf8_lossy(word), op.name()));
         let all: Vec<String> = all.collect();
-        (!all.is_empty()).then(|| format!("of the operations, {}", all.join(", ")))
+        let more = if self.has_more { ", and more words" } else { "" };
+        (!all.is_empty()).then(|| format!("of the operations, {}{more}", all.join(", ")))
     }
 }
 
@@ -274,38 +314,39 @@ fn two_meanings(problem: String) -> Bad {
     Bad { kind: ErrorKind::Unsupported, field: 0..0, problem, remedy: Some(remedy.to_owned()) }
 }
 
-/// Whether a line that was split has a number where this comes from.
-fn reads(splitter: &Splitter, from: &FieldOrigin<u64>) -> bool {
-    match *from {
-        FieldOrigin::Constant(_) => false,
-        FieldOrigin::Column { index, .. } => splitter.field(index).and_then(whole_number).is_some(),
-    }
+/// The first line of a table: names of columns, or data.
+#[derive(Clone, Copy)]
+struct FirstLine<'a> {
+    fields: &'a [String],
+    is_head: bool,
 }
 
-/// Finds the columns of a plan by the fields of the first line.
-fn layout(plan: &ColumnPlan, names: &[String]) -> Result<TableLayout, String> {
+/// Finds the columns of a plan by the first line.
+fn layout(plan: &ColumnPlan, first: FirstLine<'_>) -> Result<TableLayout, String> {
     let of = |part| plan.of(part);
     let needed = |part: RequestPart| of(part).ok_or_else(|| format!("{} is missing", part.name()));
     let number = |part| -> Result<FieldOrigin<u64>, String> {
         let given = needed(part)?;
         let constant = amount(&given.text).map(FieldOrigin::Constant);
-        constant.map_or_else(|| column(given, names), Ok)
+        constant.map_or_else(|| column(given, first), Ok)
     };
     let op = needed(RequestPart::Op)?;
-    let op = column(op, names)
+    let op = column(op, first)
         .or_else(|problem| Op::named(&op.text).map(FieldOrigin::Constant).ok_or(problem))?;
-    let time = of(RequestPart::Time).map(|given| column(given, names)).transpose()?;
-    let stream = of(RequestPart::Stream).map(|given| column(given, names)).transpose()?;
+    let time = of(RequestPart::Time).map(|given| column(given, first)).transpose()?;
+    let stream = of(RequestPart::Stream).map(|given| column(given, first)).transpose()?;
     let offset = number(RequestPart::Offset)?;
     Ok(TableLayout { time, op, offset, size: number(RequestPart::Size)?, stream })
 }
 
 /// The column of this name, or else of this number.
-fn column<T>(given: &Given, names: &[String]) -> Result<FieldOrigin<T>, String> {
+fn column<T>(given: &Given, first: FirstLine<'_>) -> Result<FieldOrigin<T>, String> {
     let unit = given.unit();
+    let FirstLine { fields: names, is_head } = first;
     let named = names.iter().position(|name| *name == given.text);
     let same = |name: &String| name.eq_ignore_ascii_case(&given.text);
-    if let Some(index) = named.or_else(|| names.iter().position(same)) {
+    let named = named.or_else(|| names.iter().position(same)).filter(|_| is_head);
+    if let Some(index) = named {
         return Ok(FieldOrigin::Column { index, unit });
     }
     let number = given.text.parse().ok().filter(|number| (1..=names.len()).contains(number));
@@ -347,6 +388,7 @@ fn no_column(problem: &str, length: usize) -> Bad {
 
 impl LineFormat for Csv {
     const SEPARATOR: u8 = b',';
+    const FINDS_COLUMNS: bool = true;
     // Each table has its own: errors find their place by the layout.
     const COLUMNS: Columns = Columns { time: 0, address: 0, size: 0 };
 
@@ -396,6 +438,9 @@ impl LineFormat for Csv {
         remarks.assumed.extend(self.said.iter().cloned());
         let separator = separator_in_words(self.splitter.separator());
         remarks.assumed.push(format!("columns are separated by {separator}"));
+        if self.has_head {
+            remarks.assumed.push("the first line names the columns".to_owned());
+        }
         if !self.has_time {
             remarks.assumed.push("requests have no times".to_owned());
         }

@@ -29,7 +29,7 @@ pub(crate) static FORMAT: Format = Format {
     codec: Codec::Text { fit: format::fit::<Wpa>, open: format::open::<Wpa>, writer: None },
 };
 
-/// The columns that a request needs, and the disk, by the beginning of their names. WPA puts the unit behind: `Size (B)`.
+/// The columns that a request needs, and the disk, by their names without the unit that WPA puts behind: `Size (B)`.
 const NAMES: [(RequestPart, &str); 5] = [
     (RequestPart::Op, "IO Type"),
     (RequestPart::Time, "Init Time"),
@@ -71,8 +71,8 @@ fn unit(part: RequestPart, unit: Option<&str>) -> Option<u64> {
         (RequestPart::Time, Some("us" | "µs" | "μs")) => Some(TimeUnit::Us.ns()),
         (RequestPart::Time, Some("ns")) => Some(TimeUnit::Ns.ns()),
         (RequestPart::Time, _) => None,
-        (RequestPart::Size, None | Some("B")) => Some(1),
-        (RequestPart::Size, Some(_)) => None,
+        (RequestPart::Offset | RequestPart::Size, None | Some("B")) => Some(1),
+        (RequestPart::Offset | RequestPart::Size, Some(_)) => None,
         _ => Some(1),
     }
 }
@@ -171,6 +171,7 @@ fn remedy(columns: &[String], given: Vec<Given>) -> String {
 
 impl LineFormat for Wpa {
     const SEPARATOR: u8 = b',';
+    const FINDS_COLUMNS: bool = true;
     const COLUMNS: Columns = Columns { time: 0, address: 0, size: 0 };
 
     fn new(_: Units, options: &Options, sample: &[u8]) -> Wpa {
