@@ -280,6 +280,8 @@ pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options
     let mut fit = Fit::default();
     let head = head::of(sample);
     let mut begun = false;
+    let has_foreign_comment = |head: &head::Head| head.is_comment && !head.is_of(F::HEADS);
+    fit.has_foreign_head = head.as_ref().is_some_and(has_foreign_comment);
     let lines = sample.split(|&byte| byte == b'\n').take(SAMPLE_LINES);
     for (number, line) in lines.enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -292,7 +294,7 @@ pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options
             Ok(None) => fit.others += 1,
             Err(_) if first && head.as_ref().is_some_and(|head| head.is_of(F::HEADS)) => {}
             Err(bad) => {
-                fit.has_foreign_head |= first && head.is_some();
+                fit.has_foreign_head |= first && head.as_ref().is_some_and(|head| !head.is_comment);
                 fit.broken += 1;
                 fit.first_broken.get_or_insert((number as u64 + 1, bad));
             }

@@ -114,6 +114,11 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
+    /// Whether the file is in reverse order of time, so far.
+    pub fn is_reversed(&self) -> bool {
+        self.order.is_reversed()
+    }
+
     pub fn new(accept_implausible: bool, late: Late, tick_ns: u64) -> Gate {
         Gate {
             accept_implausible,

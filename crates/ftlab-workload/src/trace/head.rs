@@ -7,7 +7,7 @@ use ftlab::options::text::clip;
 
 use super::columns::RequestPart;
 use super::error::{Bad, ErrorKind};
-use super::format::{Columns, Format, is_void};
+use super::format::{Columns, Format};
 use super::names_of_columns::{part_of, unit_of};
 use super::numbers::decimal_time;
 use super::suggest;
@@ -28,6 +28,8 @@ pub(crate) struct Head {
     pub number: u64,
     /// What it names.
     pub names: Vec<String>,
+    /// Whether it is a comment, which every format passes over.
+    pub is_comment: bool,
     /// How long it is, in bytes.
     length: usize,
 }
@@ -46,8 +48,11 @@ pub(crate) enum HeadRule {
 /// The head of a text, if it has one: words, over as many fields of which some are numbers.
 pub(crate) fn of(sample: &[u8]) -> Option<Head> {
     let mut lines = (1..).zip(sample.split(|&byte| byte == b'\n'));
-    let (number, line) = lines.find(|(_, line)| !is_void(line))?;
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    // A head may be a comment, as numpy writes it.
+    let (number, line) = lines.find(|(_, line)| !line.trim_ascii().is_empty())?;
+    let whole = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = whole.strip_prefix(b"#").unwrap_or(whole).trim_ascii_start();
+    let is_comment = line.len() < whole.len() && whole.starts_with(b"#");
     // Most files begin with a number.
     if !line.iter().find(|byte| !matches!(byte, b' ' | b'"'))?.is_ascii_alphabetic() {
         return None;
@@ -61,12 +66,13 @@ pub(crate) fn of(sample: &[u8]) -> Option<Head> {
         return None;
     }
     // A head without a table is one, too.
-    let is_head = first_lines(sample).nth(1).is_none_or(|below| {
+    let mut below = first_lines(sample).skip(usize::from(!is_comment));
+    let is_head = below.next().map_or(!is_comment, |below| {
         let width = splitter.split(below);
         let numbers = splitter.all().iter().filter(|field| is_number(field)).count();
         width == names.len() && numbers >= FEWEST_NUMBERS
     });
-    is_head.then_some(Head { number, names, length: line.len() })
+    is_head.then_some(Head { number, names, is_comment, length: whole.len() })
 }
 
 impl HeadRule {
@@ -165,9 +171,11 @@ mod tests {
 
     #[test]
     fn a_head_is_words_over_numbers() {
-        let found = names("\n# by hand\nts,op,lba,len\n1,R,16,8\n").expect("a head");
+        let found = names("\nts,op,lba,len\n1,R,16,8\n").expect("a head");
         assert_eq!(found, ["ts", "op", "lba", "len"]);
         assert!(names("ts op lba len\n1 R 16 8\n2 W 8 8\n").is_some());
+        assert_eq!(names("# ts,op,lba,len\n1,R,16,8\n"), Some(found));
+        assert_eq!(names("# made by hand\n1,R,16,8\n"), None);
         for none in [
             // A line that lost its beginning, one that was cut, and prose.
             "usr,0,Write,7014609920,24576\n1,usr,0,Write,7014609920,24576,41286\n",

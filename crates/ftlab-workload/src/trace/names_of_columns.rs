@@ -108,6 +108,8 @@ const TIME_UNITS: [(TimeUnit, &[&str]); 5] = [
 ];
 const SECTOR: [&str; 10] =
     ["sector", "sectors", "nsectors", "lba", "slba", "lbn", "nlb", "block", "blocks", "nblocks"];
+const KIB: [&str; 4] = ["kib", "kb", "kibibytes", "kbytes"];
+const PAGE: [&str; 4] = ["4k", "4kib", "page", "pages"];
 const BYTE: [&str; 3] = ["byte", "bytes", "b"];
 
 /// The words of a name, without capitals: `DiskNumber` is disk number, `time_us` time us.
@@ -167,6 +169,10 @@ pub(super) fn unit_of(part: RequestPart, name: &str) -> Option<u64> {
             let found = TIME_UNITS.into_iter().find(|(_, known)| is_among(known));
             found.map(|(unit, _)| unit.ns())
         }
+        RequestPart::Offset | RequestPart::Size if is_among(&KIB) => Some(1 << 10),
+        RequestPart::Offset | RequestPart::Size if is_among(&PAGE) => {
+            Some(SpaceUnit::Page4k.bytes())
+        }
         RequestPart::Offset | RequestPart::Size if is_among(&BYTE) => Some(SpaceUnit::Byte.bytes()),
         RequestPart::Offset | RequestPart::Size if is_among(&SECTOR) => {
             Some(SpaceUnit::Sector.bytes())
@@ -216,5 +222,7 @@ mod tests {
         assert_eq!(unit_of(RequestPart::Offset, "lba"), Some(512));
         assert_eq!(unit_of(RequestPart::Size, "Size (B)"), Some(1));
         assert_eq!(unit_of(RequestPart::Size, "length"), None);
+        assert_eq!(unit_of(RequestPart::Size, "Length (KiB)"), Some(1024));
+        assert_eq!(unit_of(RequestPart::Offset, "lba_4k"), Some(4096));
     }
 }

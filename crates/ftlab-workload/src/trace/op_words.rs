@@ -10,6 +10,26 @@ pub struct OpWords {
     words: Vec<(String, Op)>,
 }
 
+/// What a word means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WordMeaning {
+    pub op: Op,
+    /// Whether a write is forced to flash.
+    pub fua: bool,
+}
+
+impl WordMeaning {
+    /// The operation as it is.
+    pub fn of(op: Op) -> WordMeaning {
+        WordMeaning { op, fua: false }
+    }
+
+    /// In words.
+    pub fn in_words(self) -> String {
+        format!("{}{}", self.op.name(), if self.fua { " with FUA" } else { "" })
+    }
+}
+
 /// Words that need no explanation, alone or with the length of a SCSI command or FUA behind them (`READ_10`, `write(16)`).
 const KNOWN: [(&str, Op); 19] = [
     ("read", Op::Read),
@@ -61,11 +81,11 @@ impl OpWords {
     }
 
     /// What a word means, in capitals or not: as was said, or if it needs no explanation.
-    pub(crate) fn meaning(&self, word: &[u8]) -> Option<Op> {
+    pub(crate) fn meaning(&self, word: &[u8]) -> Option<WordMeaning> {
         let exact = self.words.iter().find(|(known, _)| known.as_bytes() == word);
         let same = |(known, _): &&(String, Op)| known.as_bytes().eq_ignore_ascii_case(word);
         let said = exact.or_else(|| self.words.iter().find(same));
-        said.map(|(_, op)| *op).or_else(|| usual(word))
+        said.map(|(_, op)| WordMeaning::of(*op)).or_else(|| usual(word))
     }
 
     /// Whether a meaning was given to this word.
@@ -93,15 +113,17 @@ impl OpWords {
 }
 
 /// What a word means that needs no explanation.
-fn usual(word: &[u8]) -> Option<Op> {
+fn usual(word: &[u8]) -> Option<WordMeaning> {
     let letters = word.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(word.len());
     let (stem, rest) = word.split_at(letters);
     let is_length = |byte: &u8| byte.is_ascii_digit() || b"_-() ".contains(byte);
-    if !rest.iter().all(is_length) && !rest.eq_ignore_ascii_case(b"_fua") {
+    let fua = rest.eq_ignore_ascii_case(b"_fua");
+    if !rest.iter().all(is_length) && !fua {
         return None;
     }
     let known = KNOWN.iter().find(|(known, _)| known.as_bytes().eq_ignore_ascii_case(stem));
-    known.map(|(_, op)| *op).or_else(|| rwbs(word))
+    let known = known.map(|(_, op)| WordMeaning { op: *op, fua: fua && *op == Op::Write });
+    known.or_else(|| rwbs(word))
 }
 
 /// Whether all of these words are truth values of one letter, as databases write them.
@@ -112,23 +134,26 @@ pub(crate) fn are_truths<'a>(words: impl Iterator<Item = &'a [u8]>) -> bool {
 }
 
 /// An operation in the letters of Linux' block layer: R, W, D or F, with others for how it is done.
-fn rwbs(word: &[u8]) -> Option<Op> {
+fn rwbs(word: &[u8]) -> Option<WordMeaning> {
     let (first, rest) = word.split_first()?;
     // An F before another operation is a flush that comes with it.
     if first.eq_ignore_ascii_case(&b'f') && !rest.is_empty() {
-        return rwbs(rest).filter(|op| *op == Op::Write);
+        return rwbs(rest).filter(|meaning| meaning.op == Op::Write);
     }
     let is_manner = |byte: &u8| matches!(byte.to_ascii_lowercase(), b'a' | b's' | b'm' | b'f');
     if word.len() > LONGEST_RWBS || !rest.iter().all(is_manner) {
         return None;
     }
-    match first.to_ascii_lowercase() {
-        b'r' => Some(Op::Read),
-        b'w' => Some(Op::Write),
-        b'd' => Some(Op::Trim),
-        b'f' => Some(Op::Flush),
-        _ => None,
-    }
+    let op = match first.to_ascii_lowercase() {
+        b'r' => Op::Read,
+        b'w' => Op::Write,
+        b'd' => Op::Trim,
+        b'f' => Op::Flush,
+        _ => return None,
+    };
+    // An F behind a write forces it to flash.
+    let fua = op == Op::Write && rest.iter().any(|byte| byte.eq_ignore_ascii_case(&b'f'));
+    Some(WordMeaning { op, fua })
 }
 
 #[cfg(test)]
@@ -137,7 +162,7 @@ mod tests {
 
     #[test]
     fn only_words_that_leave_no_doubt_need_no_explanation() {
-        let told = |word: &str| usual(word.as_bytes());
+        let told = |word: &str| usual(word.as_bytes()).map(|meaning| meaning.op);
         for word in ["R", "r", "read", "READ_10", "Read(16)", "RA", "RSM", "rd"] {
             assert_eq!(told(word), Some(Op::Read), "{word}");
         }
@@ -170,17 +195,32 @@ mod tests {
     }
 
     #[test]
+    fn writes_with_fua_are_told_apart() {
+        for (word, fua) in [
+            ("W", false),
+            ("WF", true),
+            ("WFS", true),
+            ("FW", false),
+            ("FWFS", true),
+            ("write_fua", true),
+        ] {
+            let meaning = usual(word.as_bytes()).expect(word);
+            assert_eq!((meaning.op, meaning.fua), (Op::Write, fua), "{word}");
+        }
+    }
+
+    #[test]
     fn what_was_said_comes_first_and_capitals_do_not_matter() {
         let mut words = OpWords::default();
         words.add("Rd=write, wr=read, x=trim").expect("words");
-        let told = |word: &str| words.meaning(word.as_bytes());
+        let told = |word: &str| words.meaning(word.as_bytes()).map(|meaning| meaning.op);
         assert_eq!(told("rd"), Some(Op::Write));
         assert_eq!(told("WR"), Some(Op::Read));
         assert_eq!(told("X"), Some(Op::Trim));
         assert_eq!(told("write"), Some(Op::Write));
         // Unless both were said.
         words.add("rd=flush").expect("another word");
-        assert_eq!(words.meaning(b"rd"), Some(Op::Flush));
-        assert_eq!(words.meaning(b"Rd"), Some(Op::Write));
+        assert_eq!(words.meaning(b"rd"), Some(WordMeaning::of(Op::Flush)));
+        assert_eq!(words.meaning(b"Rd"), Some(WordMeaning::of(Op::Write)));
     }
 }

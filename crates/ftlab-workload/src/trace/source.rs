@@ -86,6 +86,9 @@ impl<F: LineFormat> LineSource<F> {
     /// The error for a line that can't be sorted because the clock fell back before it: at the line where it did.
     #[cold]
     fn fallen(&self, gate: &Gate, bad: &Bad) -> Option<TraceError> {
+        if gate.is_reversed() {
+            return None;
+        }
         let back = Nanos(gate.fallen_ns()?);
         let (number, line) = self.fall.as_ref()?;
         let later = self.number - number;

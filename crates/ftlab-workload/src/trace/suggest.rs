@@ -127,7 +127,7 @@ fn columns(rows: &[Vec<String>], is_head: bool, notes: &mut Vec<String>) -> Opti
         .iter()
         .map(|(part, index)| {
             let name = &first[*index];
-            let is_odd = |mark: char| mark.is_control() || [',', ':', '=', '\''].contains(&mark);
+            let is_odd = |mark: char| !mark.is_alphanumeric() && !"_-.%".contains(mark);
             // A name that is long or hard to type is called by its number.
             let plain = is_head && name.len() <= NAME && !name.contains(is_odd);
             let column = if plain { name.clone() } else { (index + 1).to_string() };

@@ -93,9 +93,44 @@ pub(crate) fn guess_separator(sample: &[u8]) -> Option<u8> {
         let (lines, fields) = runs.max().unwrap_or((0, 0));
         (fields > 1 && lines * 10 >= counts.len() * 9).then_some(fields)
     };
+    let fits: Vec<(u8, usize)> = SEPARATORS
+        .into_iter()
+        .filter_map(|separator| Some((separator, worth(separator)?)))
+        .collect();
+    let has = |separator: u8| fits.iter().any(|(known, _)| *known == separator);
+    // Blanks beside tabs are within fields; so are commas between digits, as decimal marks, if something else separates.
+    let is_within = |separator: u8| match separator {
+        BLANKS => has(b'\t'),
+        b',' => fits.len() > 1 && commas_are_decimal(sample),
+        _ => false,
+    };
+    let best = fits.iter().rev().filter(|(separator, _)| !is_within(*separator));
     // Of equally good ones the likelier.
-    let best = SEPARATORS.into_iter().rev().max_by_key(|&separator| worth(separator));
-    best.filter(|&separator| worth(separator).is_some())
+    best.max_by_key(|(_, fields)| *fields).map(|(separator, _)| *separator)
+}
+
+/// Whether all commas below the first line stand between digits.
+fn commas_are_decimal(sample: &[u8]) -> bool {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let mut lines = first_lines(sample);
+    let first = lines.next();
+    // A head has no numbers.
+    let all = first
+        .into_iter()
+        .filter(|line| !line.contains(&b',') || line[0].is_ascii_digit())
+        .chain(lines);
+    let mut has_any = false;
+    for line in all {
+        for at in memchr::memchr_iter(b',', line) {
+            has_any = true;
+            if !is_digit(at.checked_sub(1).and_then(|before| line.get(before)))
+                || !is_digit(line.get(at + 1))
+            {
+                return false;
+            }
+        }
+    }
+    has_any
 }
 
 /// A separator in words.
@@ -136,6 +171,13 @@ mod tests {
         assert_eq!(guess("a;b;c\n1,5;2;3\n4,5;5;6\n"), Some(b';'));
         assert_eq!(guess("a b c\n1 2 3\n"), Some(BLANKS));
         assert_eq!(guess("t\tname of it\top\n1\ta b\tR\n2\tc\tW\n"), Some(b'\t'));
+        // Blanks within fields, and commas within numbers.
+        assert_eq!(guess("1\tkworker 0\t8\n2\tkworker 1\t16\n"), Some(b'\t'));
+        assert_eq!(guess("1,5 800\n2,5 816\n"), Some(BLANKS));
+        assert_eq!(guess("1,5;8,0;4096,0\n2,5;16,0;4096,0\n"), Some(b';'));
+        assert_eq!(guess("1,500\t8,192\t4,096\n"), Some(b'\t'));
+        assert_eq!(guess("1,8,4096\n2,16,4096\n"), Some(b','));
+        assert_eq!(guess("1, 8, 4096\n2, 16, 4096\n"), Some(b','));
         assert_eq!(guess("nothing\n"), None);
         assert_eq!(guess("all of this\nis prose\n"), None);
     }

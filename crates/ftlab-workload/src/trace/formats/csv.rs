@@ -15,7 +15,7 @@ use crate::trace::gate::RecordPart;
 use crate::trace::head;
 use crate::trace::moments::{self, moment_ns};
 use crate::trace::numbers::{NumberKind, NumberMarks};
-use crate::trace::op_words::{self, OpWords};
+use crate::trace::op_words::{self, OpWords, WordMeaning};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::suggest;
@@ -51,7 +51,7 @@ enum FieldOrigin<T> {
 #[derive(Clone, Copy, Debug)]
 struct TableLayout {
     time: Option<FieldOrigin<u64>>,
-    op: FieldOrigin<Op>,
+    op: FieldOrigin<WordMeaning>,
     offset: FieldOrigin<u64>,
     size: FieldOrigin<u64>,
     stream: Option<FieldOrigin<u32>>,
@@ -68,7 +68,7 @@ struct TableMarks {
 /// The words of operations that occurred, and what they were taken for.
 #[derive(Clone, Debug, Default)]
 struct SeenWords {
-    words: Vec<(Vec<u8>, Op)>,
+    words: Vec<(Vec<u8>, WordMeaning)>,
     has_more: bool,
 }
 
@@ -80,6 +80,8 @@ pub(crate) struct Csv {
     splitter: Splitter,
     layout: Result<TableLayout, Bad>,
     marks: TableMarks,
+    /// How many fields the first line has.
+    width: usize,
     /// The line with the names of the columns, until it has come.
     head: Option<Vec<u8>>,
     words: OpWords,
@@ -98,15 +100,22 @@ impl Csv {
         let mut splitter = Splitter::new(guess_separator(sample).unwrap_or(b','));
         let first = first_lines(sample).next().unwrap_or_default();
         splitter.split(first);
-        let fields = splitter.all();
+        let found = head::of(sample);
+        // A comment is passed over in any case.
+        let is_comment = found.as_ref().is_some_and(|head| head.is_comment);
+        let fields = match &found {
+            Some(head) if is_comment => head.names.clone(),
+            _ => splitter.all(),
+        };
         // Unless the first line has names, a number in the plan is that of a column, whatever the fields are.
-        let is_head = head::of(sample).is_some() || plan.names_any(&fields);
+        let is_head = found.is_some() || plan.names_any(&fields);
         let layout = layout(plan, FirstLine { fields: &fields, is_head });
-        let head = is_head.then(|| first.to_vec());
+        let head = (is_head && !is_comment).then(|| first.to_vec());
         let layout = layout.map_err(|problem| no_column(&problem, first.len()));
         let mut csv = Csv {
             layout,
             marks: TableMarks::default(),
+            width: fields.len(),
             head,
             splitter,
             words: options.op_words.clone(),
@@ -259,7 +268,25 @@ impl Csv {
         }
     }
 
-    fn op(&mut self, line: &[u8], from: FieldOrigin<Op>) -> Result<Op, Bad> {
+    /// The error for a line that has more fields than the first, or two lines in one.
+    #[cold]
+    fn odd_line(&self, line: &[u8], width: usize) -> Bad {
+        let fields = |count: usize| {
+            if count == 1 { "one field".to_owned() } else { format!("{count} fields") }
+        };
+        let problem = if width > self.width {
+            format!(
+                "the line has {}, and the first line {}: its columns may be shifted",
+                fields(width),
+                fields(self.width)
+            )
+        } else {
+            "a CR stands within the line: lines of the file end in two ways".to_owned()
+        };
+        Bad::field(0..line.len(), problem)
+    }
+
+    fn op(&mut self, line: &[u8], from: FieldOrigin<WordMeaning>) -> Result<WordMeaning, Bad> {
         match from {
             FieldOrigin::Constant(op) => Ok(op),
             FieldOrigin::Column { index, .. } => {
@@ -285,23 +312,24 @@ fn in_brackets(marks: &NumberMarks) -> String {
 
 impl SeenWords {
     /// What a word means. It is kept, to be said.
-    fn meaning(&mut self, word: &[u8], words: &OpWords) -> Option<Op> {
-        if let Some((_, op)) = self.words.iter().find(|(known, _)| known == word) {
-            return Some(*op);
+    fn meaning(&mut self, word: &[u8], words: &OpWords) -> Option<WordMeaning> {
+        if let Some((_, meaning)) = self.words.iter().find(|(known, _)| known == word) {
+            return Some(*meaning);
         }
-        let op = words.meaning(word)?;
+        let meaning = words.meaning(word)?;
         if self.words.len() < KEPT_WORDS {
-            self.words.push((word.to_vec(), op));
+            self.words.push((word.to_vec(), meaning));
         } else {
             self.has_more = true;
         }
-        Some(op)
+        Some(meaning)
     }
 
     fn in_words(&self) -> Option<String> {
         let all = self.words.iter();
-        let all =
-            all.map(|(word, op)| format!("{} is {}", String::from_utf8_lossy(word), op.name()));
+        let all = all.map(|(word, meaning)| {
+            format!("{} is {}", String::from_utf8_lossy(word), meaning.in_words())
+        });
         let all: Vec<String> = all.collect();
         let more = if self.has_more { ", and more words" } else { "" };
         (!all.is_empty()).then(|| format!("of the operations, {}{more}", all.join(", ")))
@@ -331,8 +359,10 @@ fn layout(plan: &ColumnPlan, first: FirstLine<'_>) -> Result<TableLayout, String
         constant.map_or_else(|| column(given, first), Ok)
     };
     let op = needed(RequestPart::Op)?;
-    let op = column(op, first)
-        .or_else(|problem| Op::named(&op.text).map(FieldOrigin::Constant).ok_or(problem))?;
+    let op = column(op, first).or_else(|problem| {
+        let said = Op::named(&op.text).map(WordMeaning::of);
+        said.map(FieldOrigin::Constant).ok_or(problem)
+    })?;
     let time = of(RequestPart::Time).map(|given| column(given, first)).transpose()?;
     let stream = of(RequestPart::Stream).map(|given| column(given, first)).transpose()?;
     let offset = number(RequestPart::Offset)?;
@@ -407,10 +437,13 @@ impl LineFormat for Csv {
         if self.head.take_if(|head| head == line).is_some() && self.layout.is_ok() {
             return Ok(None);
         }
-        self.splitter.split(line);
         let layout = *self.layout.as_ref().map_err(Clone::clone)?;
+        let width = self.splitter.split(line);
+        if width > self.width || memchr::memchr(b'\r', line).is_some() {
+            return Err(self.odd_line(line, width));
+        }
         let ns = self.time(line, layout.time)?;
-        let op = self.op(line, layout.op)?;
+        let WordMeaning { op, fua } = self.op(line, layout.op)?;
         let offset = self.number(line, layout.offset, RequestPart::Offset)?;
         let size = self.number(line, layout.size, RequestPart::Size)?;
         let stream = match layout.stream {
@@ -425,7 +458,7 @@ impl LineFormat for Csv {
         let extent = Extent::new(offset, size, &UNITS)
             .ok_or_else(|| Bad::field(0..line.len(), "address and size exceed 2^64 bytes"))?;
         self.widened += u64::from(extent.widened);
-        Ok(Some(extent.record(SimTime(ns), op, stream)))
+        Ok(Some(Record { fua, ..extent.record(SimTime(ns), op, stream) }))
     }
 
     fn place(line: &[u8], _: RecordPart) -> Range<usize> {

@@ -15,6 +15,7 @@ use crate::trace::fields::{Extent, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::numbers::whole_number;
+use crate::trace::op_words::OpWords;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::table::{Splitter, first_lines};
@@ -122,6 +123,8 @@ fn is_other(line: &[u8], has_begun: bool) -> bool {
     let (name, time) = (fields.text(), fields.text());
     let is_word = name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     let starts = is_word && name.first().is_some_and(u8::is_ascii_alphabetic);
+    // Words of operations begin lines of tables, and name no event.
+    let starts = starts && OpWords::default().meaning(name).is_none();
     let marks = matches!(name, b"BeginHeader" | b"EndHeader") || name.starts_with(b"OS Version");
     marks || starts && (has_begun || time == b"TimeStamp" || whole_number(time).is_some())
 }
