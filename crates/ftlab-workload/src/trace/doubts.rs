@@ -1,7 +1,7 @@
 //! Warns of readings that are possible but suggest a wrong unit. They are never corrected, because
 //! a wrong guess would give a plausible wrong result; the warning names the option to change it.
 
-use ftlab::units::Nanos;
+use ftlab::units::{Nanos, SimTime};
 
 use super::clock::{COARSE_NS, ClockSteps};
 use super::format::Format;
@@ -9,7 +9,7 @@ use super::gate::{Gate, Late, RATE_FROM};
 use super::options::Options;
 use super::seams::Seam;
 use super::shape::{SHAPED_FROM, Silence};
-use super::units::{SpaceUnit, TimeUnit};
+use super::units::{SINCE_1970, SpaceUnit, TimeUnit};
 
 /// Requests per second that few devices reach.
 const HIGH_RATE: f64 = 100_000.0;
@@ -17,6 +17,8 @@ const HIGH_RATE: f64 = 100_000.0;
 const ABSURD_RATE: f64 = 2_000_000.0;
 /// A mean size, in sectors, that hardly any load is below.
 const SMALL_MEAN: u64 = 3;
+/// A mean size, in sectors, that no load has: 16 MiB.
+const LARGE_MEAN: u64 = 32 << 10;
 /// The least number of requests for statements about shares.
 const ENOUGH: u64 = 100;
 
@@ -164,6 +166,32 @@ fn coarser(unit: TimeUnit) -> &'static [TimeUnit] {
 
 fn name(unit: TimeUnit) -> &'static str {
     TimeUnit::ALL.iter().find(|(_, known)| *known == unit).map_or("", |(name, _)| name)
+}
+
+/// Warns of a mean size that no load has: another column may be that of the sizes.
+pub(crate) fn large(gate: &Gate) -> Option<String> {
+    let mean = gate.sectors / gate.records.max(1);
+    (mean >= LARGE_MEAN).then(|| {
+        format!(
+            "the mean request has {} MiB: is that the column of the sizes, and their unit?",
+            mean >> 11
+        )
+    })
+}
+
+/// Warns of times that are no Windows file times, but would be of today in another unit.
+pub(crate) fn file_time(unit: TimeUnit, options: &Options, origin: SimTime) -> Option<String> {
+    if unit != TimeUnit::Filetime || options.time_unit.is_some() {
+        return None;
+    }
+    let count = origin.0 / TimeUnit::Filetime.ns();
+    let other = SINCE_1970.iter().find(|(_, dates)| dates.contains(&count)).map(|(unit, _)| *unit);
+    let other = other.filter(|unit| *unit != TimeUnit::Filetime)?;
+    Some(format!(
+        "as Windows file times these are of the 17th century; as {} since 1970 they would be of our days (`time_unit` {})",
+        other.words(),
+        name(other)
+    ))
 }
 
 /// Warns of sizes that look like pages in a format that uses sectors.

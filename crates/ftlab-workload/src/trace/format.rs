@@ -230,6 +230,8 @@ pub(crate) struct Remarks {
     pub widened: u64,
     /// Whether the format has no times.
     pub timeless: bool,
+    /// The names of its columns, if its first line has them.
+    pub columns: Option<Vec<String>>,
     /// If there are no requests: what the file contains instead, and the remedy.
     pub instead: Option<(String, String)>,
 }

@@ -108,7 +108,7 @@ const TIME_UNITS: [(TimeUnit, &[&str]); 5] = [
 ];
 const SECTOR: [&str; 10] =
     ["sector", "sectors", "nsectors", "lba", "slba", "lbn", "nlb", "block", "blocks", "nblocks"];
-const KIB: [&str; 4] = ["kib", "kb", "kibibytes", "kbytes"];
+const KIB: [&str; 5] = ["ki b", "kib", "kb", "kibibytes", "kbytes"];
 const PAGE: [&str; 4] = ["4k", "4kib", "page", "pages"];
 const BYTE: [&str; 3] = ["byte", "bytes", "b"];
 
@@ -161,7 +161,7 @@ pub(super) fn part_of(name: &str) -> Option<RequestPart> {
 }
 
 /// The unit that a column's name tells, in nanoseconds or bytes.
-pub(super) fn unit_of(part: RequestPart, name: &str) -> Option<u64> {
+pub(in crate::trace) fn unit_of(part: RequestPart, name: &str) -> Option<u64> {
     let words = words(name);
     let is_among = |known: &[&str]| known.iter().any(|known| has(&words, known));
     match part {

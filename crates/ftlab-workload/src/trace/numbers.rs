@@ -13,6 +13,15 @@ pub(crate) struct NumberMarks {
     doubtful: Option<String>,
 }
 
+/// What tells of a mark that no field with marks explains.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct BesideMarks<'a> {
+    /// Another column of the file, whose marks are clear.
+    pub others: Option<&'a NumberMarks>,
+    /// Whether numbers without marks occur, too.
+    pub has_plain: bool,
+}
+
 /// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NumberKind {
@@ -64,12 +73,10 @@ fn weigh(field: &str, mut tell: impl FnMut(char, Meaning)) {
 
 impl NumberMarks {
     /// Finds what the marks in these fields mean. The error says which fields contradict each other.
-    ///
-    /// What no field tells is as in another column, if that is known.
     pub fn learn<'a>(
         kind: NumberKind,
         fields: impl Iterator<Item = &'a str>,
-        others: Option<&NumberMarks>,
+        beside: BesideMarks<'_>,
     ) -> Result<NumberMarks, String> {
         let mut marks = NumberMarks::default();
         let mut clear: Vec<(char, Meaning, &str)> = Vec::new();
@@ -87,7 +94,9 @@ impl NumberMarks {
             marks.take(mark, meaning, field)?;
         }
         if let Some((mark, field)) = unclear {
-            let elsewhere = others.and_then(|others| others.meaning_of(mark));
+            let elsewhere = beside.others.and_then(|others| others.meaning_of(mark));
+            // Who prints three decimals prints them in each line.
+            let elsewhere = elsewhere.or(beside.has_plain.then_some(Meaning::Group));
             let is_open = marks.decimal.is_none() && marks.group.is_none();
             match elsewhere.filter(|_| is_open) {
                 Some(meaning) => marks.take(mark, meaning, field)?,
@@ -256,13 +265,15 @@ mod tests {
     use super::*;
 
     fn wholes(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks = NumberMarks::learn(NumberKind::Whole, fields.iter().copied(), None)?;
+        let mut marks =
+            NumberMarks::learn(NumberKind::Whole, fields.iter().copied(), BesideMarks::default())?;
         Ok(fields.iter().map(|field| marks.whole(field.as_bytes())).collect())
     }
 
     /// In thousandths.
     fn times(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks = NumberMarks::learn(NumberKind::Time, fields.iter().copied(), None)?;
+        let mut marks =
+            NumberMarks::learn(NumberKind::Time, fields.iter().copied(), BesideMarks::default())?;
         Ok(fields.iter().map(|field| marks.time(field.as_bytes(), 1_000)).collect())
     }
 
@@ -290,10 +301,12 @@ mod tests {
         assert!(told(&["1,5", "1.5"]).contains("`1.5` has a point as decimal mark"));
         // Behind the beginning of a file the number is refused.
         let mut marks =
-            NumberMarks::learn(NumberKind::Time, ["998,000"].into_iter(), None).expect("no doubt");
+            NumberMarks::learn(NumberKind::Time, ["998,000"].into_iter(), BesideMarks::default())
+                .expect("no doubt");
         assert_eq!(marks.time(b"1,000,000", 1), None);
         let mut marks =
-            NumberMarks::learn(NumberKind::Whole, ["998"].into_iter(), None).expect("no doubt");
+            NumberMarks::learn(NumberKind::Whole, ["998"].into_iter(), BesideMarks::default())
+                .expect("no doubt");
         assert_eq!(marks.whole(b"1.000"), Some(1000));
         assert_eq!(marks.whole(b"4096.0"), None);
     }
@@ -301,7 +314,9 @@ mod tests {
     #[test]
     fn what_was_taken_for_granted_is_said() {
         let said = |kind, fields: &[&str]| {
-            NumberMarks::learn(kind, fields.iter().copied(), None).expect("no doubt").in_words("ts")
+            NumberMarks::learn(kind, fields.iter().copied(), BesideMarks::default())
+                .expect("no doubt")
+                .in_words("ts")
         };
         assert_eq!(said(NumberKind::Time, &["1", "2"]), None);
         assert_eq!(

@@ -50,6 +50,8 @@ pub(crate) struct PartsSource {
     format: &'static Format,
     active: Vec<OpenPart>,
     opened: u32,
+    /// The first table with names of columns, and these.
+    head: Option<(String, Vec<String>)>,
     /// The names of all that were opened, for errors.
     names: Vec<String>,
     /// Whether each file has streams of its own: their numbers here by file and number there.
@@ -134,6 +136,7 @@ impl PartsSource {
             options: options.clone(),
             active: Vec::new(),
             opened: 0,
+            head: None,
             names: Vec::new(),
             streams: None,
             beside: Vec::new(),
@@ -244,6 +247,16 @@ impl PartsSource {
         warning
     }
 
+    /// Whether a table names other columns than the first one, in words: numbers of columns would mean others in each.
+    fn other_head(&mut self, trace: &Trace) -> Option<String> {
+        let columns = trace.columns()?;
+        let (first, known) =
+            self.head.get_or_insert_with(|| (trace.name().to_owned(), columns.clone()));
+        (*known != columns).then(|| {
+            format!("{}: its head names other columns than that of {first}; name columns, and don't number them", trace.name())
+        })
+    }
+
     /// Adds up what is known of a file that was read.
     fn finish(&mut self, trace: &Trace, gate: &mut Gate) {
         let facts = trace.facts();
@@ -255,7 +268,8 @@ impl PartsSource {
         self.remarks.timeless |= trace.is_timeless();
         let file = trace.name();
         let warnings = facts.warnings.into_iter().map(|text| format!("{file}: {text}"));
-        for warning in warnings.chain(self.repeated(trace)) {
+        let other_head = self.other_head(trace);
+        for warning in warnings.chain(self.repeated(trace)).chain(other_head) {
             if self.remarks.warnings.len() < MOST_REMARKS {
                 self.remarks.warnings.push(warning);
             }

@@ -357,6 +357,11 @@ impl Trace {
         self.gate.timeless
     }
 
+    /// The names of its columns, if it has a head.
+    pub(crate) fn columns(&self) -> Option<Vec<String>> {
+        self.source.remarks().columns
+    }
+
     /// Returns what the reader of its format assumed.
     pub(crate) fn own_remarks(&self) -> Vec<String> {
         self.source.remarks().assumed
@@ -443,6 +448,8 @@ impl Trace {
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
         all.extend(super::doubts::tick(&self.gate, &self.steps));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
+        all.extend(super::doubts::large(&self.gate));
+        all.extend(super::doubts::file_time(self.units.time, &self.options, self.origin()));
         all.extend(super::doubts::silence(&self.silence, &self.gate));
         all.extend(super::doubts::seam(&self.gate, !self.more));
         if self.gate.late_records > 0 {

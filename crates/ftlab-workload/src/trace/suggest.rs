@@ -9,7 +9,7 @@ use super::names_of_columns::{HINTS, has, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
 use super::op_words::{self, OpWords};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words};
-use super::units::TimeUnit;
+use super::units::{SINCE_1970, TimeUnit};
 
 /// How many lines an error shows.
 const SHOWN: usize = 3;
@@ -80,13 +80,15 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
         return Guess { shown: String::new(), columns: None, notes: Vec::new() };
     };
     let mut splitter = Splitter::new(separator);
-    let rows: Vec<Vec<String>> = first_lines(sample)
-        .take(LOOKED_AT)
-        .map(|line| {
-            splitter.split(line);
-            splitter.all()
-        })
-        .collect();
+    let head = head::of(sample);
+    let is_head = head.is_some();
+    // A head that is a comment is none of the lines.
+    let comment = head.filter(|head| head.is_comment).map(|head| head.names);
+    let below = first_lines(sample).take(LOOKED_AT).map(|line| {
+        splitter.split(line);
+        splitter.all()
+    });
+    let rows: Vec<Vec<String>> = comment.into_iter().chain(below).collect();
     let shown = rows.iter().take(SHOWN).map(|row| {
         let line: String = row
             .join(" | ")
@@ -98,7 +100,6 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
     });
     let lines: Vec<String> = shown.collect();
     let separator = separator_in_words(separator);
-    let is_head = head::of(sample).is_some();
     let mut notes = Vec::new();
     let columns = columns(&rows, is_head, &mut notes);
     Guess {
@@ -219,15 +220,6 @@ fn guessed_unit(part: RequestPart, unit: u64, notes: &mut Vec<String>) -> String
     format!(":{unit}")
 }
 
-/// What clocks show between 2000 and 2060. Windows counts from 1601.
-const SINCE_1970: [(TimeUnit, RangeInclusive<u64>); 5] = [
-    (TimeUnit::S, 946_000_000..=2_840_000_000),
-    (TimeUnit::Ms, 946_000_000_000..=2_840_000_000_000),
-    (TimeUnit::Us, 946_000_000_000_000..=2_840_000_000_000_000),
-    (TimeUnit::Ns, 946_000_000_000_000_000..=2_840_000_000_000_000_000),
-    (TimeUnit::Filetime, 125_000_000_000_000_000..=145_000_000_000_000_000),
-];
-
 type FoundColumns = Vec<(RequestPart, usize)>;
 
 fn by_names(head: &[String], data: &[Vec<String>]) -> FoundColumns {
@@ -289,7 +281,15 @@ fn by_content(data: &[Vec<String>], found: &mut FoundColumns) {
     if lacks(RequestPart::Op, found) {
         let word = (0..width)
             .find(|index| free(index, found) && data.iter().all(|row| is_word(&row[*index])));
-        found.extend(word.map(|index| (RequestPart::Op, index)));
+        // Two codes, whatever they mean, are asked for.
+        let is_code = |index: &usize| {
+            let all = || data.iter().map(|row| row[*index].as_str());
+            all().all(|code| matches!(code, "0" | "1"))
+                && all().any(|code| code == "0")
+                && all().any(|code| code == "1")
+        };
+        let code = || (0..width).filter(|index| free(index, found)).find(is_code);
+        found.extend(word.or_else(code).map(|index| (RequestPart::Op, index)));
     }
     if lacks(RequestPart::Time, found) {
         let time = |field: &str| {
@@ -300,7 +300,21 @@ fn by_content(data: &[Vec<String>], found: &mut FoundColumns) {
             let Some(times) = times.collect::<Option<Vec<_>>>() else { return false };
             times.len() > 1 && times.is_sorted() && times.first() != times.last()
         };
-        let time = (0..width).filter(|index| free(index, found)).find(rises);
+        // What a clock shows since 1970 is no address, even if it is not in order.
+        let is_date = |index: &usize| {
+            let values = column(*index).unwrap_or_default();
+            let is = |(unit, dates): &(TimeUnit, RangeInclusive<u64>)| {
+                *unit != TimeUnit::S && values.iter().all(|value| dates.contains(value))
+            };
+            !values.is_empty() && SINCE_1970.iter().any(is)
+        };
+        let free_ones = || (0..width).filter(|index| free(index, found));
+        // An address and a size are needed more.
+        let numbers = free_ones().filter(|index| column(*index).is_some()).count();
+        let places = [RequestPart::Offset, RequestPart::Size];
+        let needed = places.into_iter().filter(|part| lacks(*part, found)).count();
+        let is_spare = |index: &usize| column(*index).is_none() || numbers > needed;
+        let time = free_ones().find(is_date).or_else(|| free_ones().filter(is_spare).find(rises));
         found.extend(time.map(|index| (RequestPart::Time, index)));
     }
     let largest = |found: &FoundColumns| {

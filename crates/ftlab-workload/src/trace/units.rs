@@ -1,6 +1,8 @@
 //! The units of times, addresses and sizes in trace files. Files seldom state them: each format has
 //! defaults, which the user can override.
 
+use std::ops::RangeInclusive;
+
 use serde::Serialize;
 
 /// The unit of a trace's clock.
@@ -116,3 +118,12 @@ pub struct Units {
     /// The unit of sizes.
     pub size: SpaceUnit,
 }
+
+/// What clocks show between 2000 and 2060. Windows counts from 1601.
+pub(crate) const SINCE_1970: [(TimeUnit, RangeInclusive<u64>); 5] = [
+    (TimeUnit::S, 946_000_000..=2_840_000_000),
+    (TimeUnit::Ms, 946_000_000_000..=2_840_000_000_000),
+    (TimeUnit::Us, 946_000_000_000_000..=2_840_000_000_000_000),
+    (TimeUnit::Ns, 946_000_000_000_000_000..=2_840_000_000_000_000_000),
+    (TimeUnit::Filetime, 125_000_000_000_000_000..=145_000_000_000_000_000),
+];

@@ -575,9 +575,9 @@ fn a_file_that_fits_nothing_is_shown_with_the_columns_that_may_read_it() {
     test, line 2: its first lines fit no known trace format; split at commas, it begins when_us | what | sector | bytes // 1000 | R | 16 | 4096 // 2000 | W | 32 | 8192
       2 | 1000,R,16,4096
         | ^^^^^^^^^^^^^^
-    remedy: these may be its columns: `columns` time=when_us:us,op=what,offset=sector:512,size=bytes; or force one with `format` to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, fiu, disksim-validate, disksim-outtrace, wpa, xperf, diskmon, biosnoop, ftrace, blktrace, vscsi, hp-srt, oracle-general, csv, parquet
+    remedy: these may be its columns: `columns` time=when_us:us,op=what,offset=sector:512,size=bytes (offset counts units of 512 bytes if the guess is right); or force one with `format` to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, fiu, disksim-validate, disksim-outtrace, wpa, xperf, diskmon, biosnoop, ftrace, blktrace, vscsi, hp-srt, oracle-general, csv, parquet
     ");
-    let columns = error.remedy.split("`columns` ").nth(1).and_then(|rest| rest.split(';').next());
+    let columns = error.remedy.split("`columns` ").nth(1).and_then(|rest| rest.split(' ').next());
     let (records, _) = read_with(table.as_bytes(), by(columns.expect("a suggestion")));
     assert_eq!(records[1], record(1_000_000, Op::Write, 32, 16, 0));
     // Nothing but numbers: by what they hold.

@@ -297,3 +297,114 @@ fn files_without_times_are_one_trace_without_times() {
     }
     assert_eq!(count, 40_000);
 }
+
+const BY_NAME: &str = "time=ts:us,op=kind,offset=lba:512,size=len";
+
+#[test]
+fn lines_that_are_wider_than_the_first_are_refused() {
+    let error = failure("ts,lba,kind,len\n100,8,R,8\n200,16,W,1,024\n", by(BY_NAME));
+    assert_eq!(error.place.as_ref().map(|place| place.line), Some(3), "{error}");
+    // An index that the head does not name, as R writes it.
+    let table = "\"ts\",\"lba\",\"blocks\"\n\"1\",1,8,16\n\"2\",2,16,16\n";
+    let error = failure(table, by("time=ts:us,op=write,offset=lba:512,size=blocks:512"));
+    assert!(error.problem.contains("4 fields, and the first line 3 fields"), "{error}");
+    // Two ways to end a line.
+    let mixed = "ts,lba,kind,len\n1,8,R,4096\r2,16,R,4096\r\n3,24,W,4096\n";
+    assert_eq!(failure(mixed, by(BY_NAME)).place.map(|place| place.line), Some(2));
+}
+
+#[test]
+fn blanks_within_fields_and_commas_within_numbers_separate_nothing() {
+    let (records, _) = read(
+        "1\tkworker 0\t8\t4096\n2\tkworker 1\t16\t4096\n",
+        by("time=1,op=write,offset=3:512,size=4"),
+    );
+    assert_eq!(records[1], record(1_000_000_000, Op::Write, 16, 8, 0));
+    let (records, _) = read("1,5 800\n2,5 816\n", by("time=1,op=write,offset=2:512,size=4KiB"));
+    assert_eq!(records[1], record(1_000_000_000, Op::Write, 816, 8, 0));
+    let (records, _) =
+        read("1,5;8,0;4096,0\n2,5;16,0;4096,0\n", by("time=1,op=write,offset=2:512,size=3"));
+    assert_eq!(records[1], record(1_000_000_000, Op::Write, 16, 8, 0));
+}
+
+#[test]
+fn groups_appear_with_the_first_thousand() {
+    let table = "ts;lba;kind;len\n998;8;R;512\n999;8;R;512\n1,000;8;R;512\n1,001;16;W;512\n";
+    let (records, facts) = read(table, by(BY_NAME));
+    let times: Vec<u64> = records.iter().map(|record| record.at.0 / 1_000).collect();
+    assert_eq!(times, [0, 1, 2, 3], "{facts:?}");
+}
+
+#[test]
+fn a_head_may_be_a_comment() {
+    let (records, _) = read("# ts,lba,kind,len\n100,8,R,4096\n200,16,W,8192\n", by(BY_NAME));
+    assert_eq!(records[1], record(100_000, Op::Write, 16, 16, 0));
+    let swapped = "# Timestamp,Hostname,DiskNumber,Type,Size,Offset,ResponseTime\n\
+                   128166372003061629,usr,0,Read,8192,4096,413\n";
+    let error = failure(swapped, Options::default());
+    assert!(error.remedy.contains("offset=Offset"), "{error}");
+    let plain = "# Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n\
+                 128166372003061629,usr,0,Read,4096,8192,413\n";
+    assert_eq!(read(plain, Options::default()).1.format, "msr");
+}
+
+#[test]
+fn numbers_that_another_column_or_unit_would_explain_are_doubted() {
+    let doubts = |text: &str, options: Options| read(text, options).1.warnings.join("; ");
+    let head = "time_us,sector,nsectors,op\n512,1024,512,R\n1024,2048,512,W\n";
+    let said = doubts(head, by("time=time_us,op=op,offset=sector,size=nsectors"));
+    for unit in ["time=time_us:us", "offset=sector:512", "size=nsectors:512"] {
+        assert!(said.contains(unit), "{said}");
+    }
+    assert_eq!(doubts(head, by("time=time_us:us,op=op,offset=sector:512,size=nsectors:byte")), "");
+    // MSR's columns with other numbers.
+    let micros = doubts("1172164929551466,hm,0,Read,8192,4096,1\n", Options::default());
+    assert!(micros.contains("(`time_unit` us)"), "{micros}");
+    let seconds = doubts("1172164929.5,hm,0,Read,8192,4096,1\n", Options::default());
+    assert!(seconds.contains("(`time_unit` s)"), "{seconds}");
+    let swapped = doubts("128166372003061629,hm,0,Read,4096,383496192,151\n", Options::default());
+    assert!(swapped.contains("has 365 MiB"), "{swapped}");
+    assert_eq!(doubts("128166372003061629,hm,0,Read,383496192,4096,151\n", Options::default()), "");
+}
+
+#[test]
+fn numbered_columns_of_files_with_other_heads_are_doubted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        std::fs::write(folder.path().join(name), text).expect("a file");
+    };
+    write("a.csv", "ts,lba,kind,len\n100,8,R,4096\n300,16,W,8192\n");
+    write("b.csv", "lba,ts,kind,len\n24,200,R,4096\n32,400,W,8192\n");
+    let warnings = |columns: &str| {
+        let mut trace = trace::open(folder.path(), by(columns)).expect("a trace");
+        let mut batch = Vec::new();
+        while trace.next_batch(&mut batch).unwrap_or_else(|error| panic!("{error}")) {}
+        trace.facts().warnings.join("; ")
+    };
+    let numbered = warnings("time=1:us,op=3,offset=2:512,size=4");
+    assert!(numbered.contains("its head names other columns"), "{numbered}");
+    assert!(!warnings(BY_NAME).contains("other columns"));
+}
+
+#[test]
+fn suggestions_can_be_pasted_and_know_units_codes_and_clocks() {
+    let told = |table: &str| failure(table, Options::default()).remedy;
+    let units =
+        told("Time (s),Offset (bytes),Length (KiB),Operation\n1,8192,1,Read\n2,16384,2,Write\n");
+    assert!(units.contains("`columns` time=1,op=Operation,offset=2,size=3:1024"), "{units}");
+    let codes = told("0,2511048,16,0\n1,2511064,16,1\n2,2511072,16,0\n");
+    assert!(codes.contains("op=4") && codes.contains("or whatever 0, 1 mean"), "{codes}");
+    let clock = told("1714566600000100,R,633569280,8192,x\n1714566600000000,W,633569792,8192,y\n");
+    assert!(clock.contains("time=1:us,op=2,offset=3"), "{clock}");
+    let short = told("R,4096,512\nW,8192,1024\n");
+    assert!(short.contains("op=1,offset=2,size=3"), "{short}");
+}
+
+#[test]
+fn writes_with_fua_keep_it() {
+    let (records, facts) = read("1,WFS,8\n2,W,8\n", by("time=1,op=2,offset=3:512,size=4KiB"));
+    assert_eq!((records[0].fua, records[1].fua), (true, false));
+    assert!(
+        facts.assumed.contains(&"of the operations, WFS is write with FUA, W is write".to_owned())
+    );
+}

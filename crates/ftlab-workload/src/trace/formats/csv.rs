@@ -14,7 +14,8 @@ use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::head;
 use crate::trace::moments::{self, moment_ns};
-use crate::trace::numbers::{NumberKind, NumberMarks};
+use crate::trace::names_of_columns::unit_of;
+use crate::trace::numbers::{BesideMarks, NumberKind, NumberMarks};
 use crate::trace::op_words::{self, OpWords, WordMeaning};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
@@ -90,8 +91,12 @@ pub(crate) struct Csv {
     widened: u64,
     has_time: bool,
     has_head: bool,
-    /// What was said of each part.
+    columns: Vec<String>,
+    /// Whether a column was numbered.
+    has_numbers: bool,
+    /// What was said of each part, and what its name says otherwise.
     said: Vec<String>,
+    doubts: Vec<String>,
 }
 
 impl Csv {
@@ -124,7 +129,10 @@ impl Csv {
             widened: 0,
             has_time: plan.of(RequestPart::Time).is_some(),
             has_head: is_head,
+            columns: fields,
+            has_numbers: plan.given.iter().any(|given| given.text.parse::<usize>().is_ok()),
             said: plan.given.iter().map(Given::in_words).collect(),
+            doubts: plan.given.iter().filter_map(unit_doubt).collect(),
         };
         if let Ok(layout) = csv.layout {
             let learned = csv.refuse_truths(&layout, sample);
@@ -163,19 +171,20 @@ impl Csv {
             let Some(FieldOrigin::Column { index, unit: ColumnUnit::Of(_) }) = from else {
                 return Ok(NumberMarks::default());
             };
-            let mut fields = Vec::new();
+            let (mut fields, mut has_plain) = (Vec::new(), false);
             for line in sample.split(|&byte| byte == b'\n').filter(|line| !format::is_void(line)) {
                 if self.head.as_deref() == Some(line) {
                     continue;
                 }
                 self.splitter.split(line.strip_suffix(b"\r").unwrap_or(line));
                 let field = self.splitter.field(index).unwrap_or_default();
-                // Digits alone tell nothing.
-                if !field.iter().all(u8::is_ascii_digit) {
-                    fields.extend(std::str::from_utf8(field).map(str::to_owned));
+                match field.iter().all(u8::is_ascii_digit) {
+                    true => has_plain |= !field.is_empty(),
+                    false => fields.extend(std::str::from_utf8(field).map(str::to_owned)),
                 }
             }
-            NumberMarks::learn(kind, fields.iter().map(String::as_str), others)
+            let beside = BesideMarks { others, has_plain };
+            NumberMarks::learn(kind, fields.iter().map(String::as_str), beside)
                 .map_err(two_meanings)
         };
         let parts = [
@@ -262,6 +271,10 @@ impl Csv {
                 if moment_ns(field).is_some() {
                     bad.remedy =
                         Some("these are dates: say time=COLUMN:iso in `columns`".to_owned());
+                } else if field.iter().all(u8::is_ascii_digit) && !field.is_empty() {
+                    bad.remedy = Some(
+                        "if times count a smaller unit, say it behind a colon, as in `columns` time=COLUMN:us".to_owned(),
+                    );
                 }
                 bad
             }),
@@ -334,6 +347,23 @@ impl SeenWords {
         let more = if self.has_more { ", and more words" } else { "" };
         (!all.is_empty()).then(|| format!("of the operations, {}{more}", all.join(", ")))
     }
+}
+
+/// A unit that the column's name tells, where none was said: the usual one is taken, which may be wrong.
+fn unit_doubt(given: &Given) -> Option<String> {
+    let Given { part, text, unit: None } = given else { return None };
+    let ColumnUnit::Of(usual) = given.unit() else { return None };
+    let other = unit_of(*part, text).filter(|named| *named != usual && amount(text).is_none())?;
+    let known = TimeUnit::ALL.iter().find(|(_, known)| known.ns() == other);
+    let (taken, other) = match known {
+        Some((name, _)) if *part == RequestPart::Time => ("seconds", (*name).to_owned()),
+        _ => ("bytes", other.to_string()),
+    };
+    let name = part.name();
+    Some(format!(
+        "{name} is read in {taken}, but its column is called {text}: is the unit another, as in `columns` \
+         {name}={text}:{other}?"
+    ))
 }
 
 #[cold]
@@ -444,17 +474,18 @@ impl LineFormat for Csv {
         }
         let ns = self.time(line, layout.time)?;
         let WordMeaning { op, fua } = self.op(line, layout.op)?;
-        let offset = self.number(line, layout.offset, RequestPart::Offset)?;
-        let size = self.number(line, layout.size, RequestPart::Size)?;
         let stream = match layout.stream {
             None | Some(FieldOrigin::Constant(_)) => 0,
             Some(FieldOrigin::Column { index, .. }) => {
                 self.names.number(self.splitter.field(index).unwrap_or_default())
             }
         };
+        // A flush has no place.
         if op == Op::Flush {
             return Ok(Some(Record::flush(SimTime(ns), stream)));
         }
+        let offset = self.number(line, layout.offset, RequestPart::Offset)?;
+        let size = self.number(line, layout.size, RequestPart::Size)?;
         let extent = Extent::new(offset, size, &UNITS)
             .ok_or_else(|| Bad::field(0..line.len(), "address and size exceed 2^64 bytes"))?;
         self.widened += u64::from(extent.widened);
@@ -469,9 +500,12 @@ impl LineFormat for Csv {
         let mut remarks =
             Remarks { widened: self.widened, timeless: !self.has_time, ..Remarks::default() };
         remarks.assumed.extend(self.said.iter().cloned());
+        remarks.warnings.extend(self.doubts.iter().cloned());
         let separator = separator_in_words(self.splitter.separator());
         remarks.assumed.push(format!("columns are separated by {separator}"));
         if self.has_head {
+            // Names mean the same in all files; numbers may not.
+            remarks.columns = self.has_numbers.then(|| self.columns.clone());
             remarks.assumed.push("the first line names the columns".to_owned());
         }
         if !self.has_time {
