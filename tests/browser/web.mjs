@@ -192,7 +192,7 @@ await check('a slow pace shows operations, steps go one by one, and a run stops 
 await check('what is wrong is told, and the page lives on', async () => {
   const { page, close } = await open({ device: 'tiny', set: ['nand.blocks=3'], options: {}, workload: 'randwrite-4k', seed: '1' });
   assert.match(await page.textContent('#error'), /nand\.blocks: unknown option[^]*remedy/);
-  await page.click('summary');
+  await page.click('summary >> text=More options');
   await page.fill('#sets', '');
   await page.fill('#file', '[nand\n');
   await page.dispatchEvent('#file', 'change');

@@ -12,6 +12,7 @@ const DYING = { device: 'tiny', workload: 'mixed-70-30-zipf', seed: 1, set: ['ft
 const hostOf = result => result.report.host;
 const hostPrograms = result => result.report.flash_commands.host.programs;
 const fillReads = result => result.report.flash_commands.read_modify_write.reads;
+const countOf = count => count ? count.toLocaleString('en') : 'none';
 const milliseconds = ns => `${digits(ns / 1e6)} ms`;
 const amplified = result => result.report.write_amplification.total_ratio;
 // Bytes a second that the host wrote in the windows of a series, from `first` on and before `last`.
@@ -153,7 +154,7 @@ const TOURS = [
       },
     ],
     question: 'Were acknowledged writes lost? Was the drive wrong to lose them?',
-    answer: seen => `In each of ${seen.cuts} cuts about ${Math.round(seen.lost)} pages were lost that only DRAM held, and recovery took ${milliseconds(seen.recovery)} on average. That is allowed: without capacitors only a flush or FUA makes a write last. With them ${digits(seen.kept)} were lost; they held the drive up for ${milliseconds(seen.held)}.`,
+    answer: seen => `In each of ${seen.cuts} cuts about ${Math.round(seen.lost)} pages were lost that only DRAM held, and recovery took ${milliseconds(seen.recovery)} on average. That is allowed: without capacitors only a flush or FUA makes a write last. With them ${countOf(seen.kept)} were lost; they held the drive up for ${milliseconds(seen.held)}.`,
     holds: seen => seen.cuts > 0 && seen.lost > 1 && seen.kept === 0 && seen.held > 0,
   },
   {
@@ -170,7 +171,7 @@ const TOURS = [
       },
     ],
     question: 'What did parity save, and what does it cost?',
-    answer: seen => `Without it ${seen.lost} pages were lost, and ${seen.unreadable} reads ended without data. With it ${digits(seen.lostNow)} were lost: ${seen.computed} reads were computed from the other dies, and ${seen.restored.toLocaleString('en')} pages were moved to safety. It costs ${seen.parity.toLocaleString('en')} programs of parity, and a quarter of the space.`,
+    answer: seen => `Without it ${seen.lost} pages were lost, and ${seen.unreadable} reads ended without data. With it ${countOf(seen.lostNow)} were lost: ${seen.computed} reads were computed from the other dies, and ${seen.restored.toLocaleString('en')} pages were moved to safety. It costs ${seen.parity.toLocaleString('en')} programs of parity, and a quarter of the space.`,
     holds: seen => seen.lost > 0 && seen.unreadable > 0 && seen.lostNow === 0 && seen.unreadableNow === 0 && seen.computed > 0,
   },
 ];
