@@ -15,6 +15,8 @@ use super::units::{SINCE_1970, TimeUnit};
 const SHOWN: usize = 3;
 /// How many lines a guess looks at.
 const LOOKED_AT: usize = 64;
+/// The most columns of a table for which some are suggested.
+const MOST_COLUMNS: usize = 256;
 /// The longest name of a column that is suggested, in bytes.
 const NAME: usize = 40;
 /// How much of a line an error shows, in characters.
@@ -113,7 +115,7 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
 fn columns(rows: &[Vec<String>], is_head: bool, notes: &mut Vec<String>) -> Option<String> {
     let first = rows.first()?;
     let data = if is_head { &rows[1..] } else { rows };
-    if data.is_empty() || first.len() < SHOWN {
+    if data.is_empty() || !(SHOWN..=MOST_COLUMNS).contains(&first.len()) {
         return None;
     }
     let mut found = if is_head { by_names(first, data) } else { Vec::new() };
@@ -225,10 +227,11 @@ type FoundColumns = Vec<(RequestPart, usize)>;
 fn by_names(head: &[String], data: &[Vec<String>]) -> FoundColumns {
     let mut found = FoundColumns::new();
     let words: Vec<Vec<String>> = head.iter().map(|name| words(name)).collect();
+    let parts: Vec<Option<RequestPart>> = head.iter().map(|name| part_of(name)).collect();
     for (part, hints) in HINTS {
         let fits = |index: &usize, hint: &str| {
             let free = !found.iter().any(|(_, taken)| taken == index);
-            let is_its = part_of(&head[*index]) == Some(part) && has(&words[*index], hint);
+            let is_its = parts[*index] == Some(part) && has(&words[*index], hint);
             free && is_its && holds(part, data, *index)
         };
         let of = |hint: &&str| (0..head.len()).find(|index| fits(index, hint));

@@ -80,7 +80,9 @@ fn operation(line: &[u8], columns: &mut Vec<Range<usize>>) -> Option<usize> {
             && AFTER.contains(&(after.len() - patterns))
             && after.iter().all(|column| is_number(column) || is_pattern(column))
     };
-    let place = (BEFORE..columns.len()).find(|at| fits(columns, *at))?;
+    // Only the last columns can have so few behind them, however many a line has.
+    let first = columns.len().saturating_sub(AFTER.end + 1).max(BEFORE);
+    let place = (first..columns.len()).find(|at| fits(columns, *at))?;
     let pattern = (place + 1..columns.len()).find(|at| is_pattern(&columns[*at]));
     pattern.map(|at| columns.remove(at));
     Some(place)
