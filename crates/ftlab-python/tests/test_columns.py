@@ -362,7 +362,7 @@ def test_gaps_of_a_table_are_refused_and_oddities_are_said(own: dict[str, Any]) 
     gap = table.with_columns(pl.lit(None, dtype=pl.Int64).alias("len"))
     with pytest.raises(fl.UsageError, match="expected a size: a whole number, found an empty field"):
         fl.requests(gap, columns=PLAN, op=WORDS)
-    with pytest.raises(fl.UsageError, match="expected an address: a whole number, found `0.5"):
+    with pytest.raises(fl.UsageError, match="expected an address: a whole number .*, found `0.5"):
         fl.requests({"at": [0.5]}, columns="op=read,offset=at,size=4KiB")
     with pytest.raises(fl.UsageError, match="a column is called 7"):
         fl.requests({"at": [8], "7": [1]}, columns="op=read,offset=at,size=4KiB")
