@@ -16,7 +16,7 @@ use super::held::Held;
 use super::in_device::{ReplayCounts, Slot, Tags};
 use super::mapping::{Mapper, Mapping};
 use super::options::{Completed, Ended, Limits, PhaseReport, Progress, ReplayError, Report, Sink};
-use super::pause::{Going, PacedStep, Pacer, Watch, finished};
+use super::pause::{Going, PacedStep, Pacer, Watch, finished, went_on};
 use super::source::{Arrival, PhaseStart};
 
 /// What an issuer does in its turn.
@@ -381,13 +381,8 @@ impl<H: Host, K: Sink<H>> Shift<'_, H, K> {
             phase: self.phase.index,
         };
         let step = PacedStep { limit, outstanding, done: &mut self.done };
-        match self.pacer.step(self.host, self.sink, step, progress).await {
-            Ok(went) => went,
-            Err(standstill) => {
-                (self.standstill, self.stopped) = (standstill, Some(Ended::Stopped));
-                false
-            }
-        }
+        let went = self.pacer.step(self.host, self.sink, step, progress).await;
+        went_on(went, &mut self.standstill, &mut self.stopped)
     }
 
     fn take_done(&mut self, roster: &mut Roster, started: SimTime) {

@@ -14,7 +14,7 @@ use super::mapping::Mapper;
 use super::options::{
     Completed, Ended, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
-use super::pause::{Going, PacedStep, Pacer, Watch, finished};
+use super::pause::{Going, PacedStep, Pacer, Watch, finished, went_on};
 use super::sharing::Sharing;
 use super::source::{Pace, PhaseStart, Source};
 use super::window::Window;
@@ -459,13 +459,8 @@ impl<H: Host, S: Source, K: Sink<H>> Engine<'_, H, S, K> {
             phase: self.phase.index,
         };
         let step = PacedStep { limit, outstanding, done: &mut self.done };
-        match self.pacer.step(self.host, self.sink, step, progress).await {
-            Ok(went) => went,
-            Err(standstill) => {
-                (self.standstill, self.stopped) = (standstill, Some(Ended::Stopped));
-                false
-            }
-        }
+        let went = self.pacer.step(self.host, self.sink, step, progress).await;
+        went_on(went, &mut self.standstill, &mut self.stopped)
     }
 
     /// Passes completions to the sink, frees their tags and returns their number.

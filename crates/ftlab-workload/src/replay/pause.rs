@@ -9,7 +9,7 @@ use ftlab::host::{Completion, Host};
 use ftlab::units::SimTime;
 
 use super::in_device::advance;
-use super::options::{Progress, ReplayError};
+use super::options::{Ended, Progress, ReplayError};
 
 /// How a replay goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,19 @@ pub(super) struct PacedStep<'s> {
     pub outstanding: u64,
     /// Receives the completions.
     pub done: &'s mut Vec<Completion>,
+}
+
+/// Returns whether the replay goes on behind a step. If not, notes that it was stopped, and why.
+#[inline]
+pub(super) fn went_on(
+    step: Result<bool, Option<ReplayError>>,
+    standstill: &mut Option<ReplayError>,
+    stopped: &mut Option<Ended>,
+) -> bool {
+    step.unwrap_or_else(|why| {
+        (*standstill, *stopped) = (why, Some(Ended::Stopped));
+        false
+    })
 }
 
 /// Takes steps, and asks from time to time.

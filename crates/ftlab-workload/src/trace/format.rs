@@ -13,7 +13,7 @@ use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::fields::{BLANKS, Fields};
 use super::formats;
 use super::gate::RecordPart;
-use super::head::{self, HeadRule};
+use super::head::{self, Head, HeadRule};
 use super::input::Lines;
 use super::lastline::UsualLine;
 use super::options::Options;
@@ -74,7 +74,7 @@ pub(crate) enum Codec {
     /// Lines of text.
     Text {
         /// Counts how many of these lines are requests of this format, and how many violate it.
-        fit: fn(&'static Format, &[u8], &Options) -> Fit,
+        fit: fn(&'static Format, &[u8], &Options, Option<&Head>) -> Fit,
         open: OpenLines,
         /// None if it is only read.
         writer: Option<fn() -> Box<dyn LineWriter>>,
@@ -277,13 +277,17 @@ pub(crate) fn is_void(line: &[u8]) -> bool {
 }
 
 /// Returns how well the format `F` fits.
-pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options: &Options) -> Fit {
+pub(crate) fn fit<F: LineFormat>(
+    format: &'static Format,
+    sample: &[u8],
+    options: &Options,
+    head: Option<&Head>,
+) -> Fit {
     let mut format = F::new(options.units(format), options, sample);
     let mut fit = Fit::default();
-    let head = head::of(sample);
     let mut begun = false;
-    let has_foreign_comment = |head: &head::Head| head.is_comment && !head.is_of(F::HEADS);
-    fit.has_foreign_head = head.as_ref().is_some_and(has_foreign_comment);
+    let has_foreign_comment = |head: &Head| head.is_comment && !head.is_of(F::HEADS);
+    fit.has_foreign_head = head.is_some_and(has_foreign_comment);
     let lines = sample.split(|&byte| byte == b'\n').take(SAMPLE_LINES);
     for (number, line) in lines.enumerate() {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -294,9 +298,9 @@ pub(crate) fn fit<F: LineFormat>(format: &'static Format, sample: &[u8], options
         match format.line(line) {
             Ok(Some(_)) => fit.requests += 1,
             Ok(None) => fit.others += 1,
-            Err(_) if first && head.as_ref().is_some_and(|head| head.is_of(F::HEADS)) => {}
+            Err(_) if first && head.is_some_and(|head| head.is_of(F::HEADS)) => {}
             Err(bad) => {
-                fit.has_foreign_head |= first && head.as_ref().is_some_and(|head| !head.is_comment);
+                fit.has_foreign_head |= first && head.is_some_and(|head| !head.is_comment);
                 fit.broken += 1;
                 fit.first_broken.get_or_insert((number as u64 + 1, bad));
             }
@@ -333,9 +337,10 @@ pub(crate) fn open<F: LineFormat>(
 ) -> Result<Box<dyn RecordSource>, TraceError> {
     let units = options.units(format);
     let sample = lines.sample()?;
-    let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample));
-    let head = head::of(sample).filter(|_| !F::FINDS_COLUMNS);
-    let rule = |head: head::Head| head.rule(format, F::HEADS, F::COLUMNS, &units, sample);
+    let head = head::of(sample);
+    let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample, head.as_ref()));
+    let head = head.filter(|_| !F::FINDS_COLUMNS);
+    let rule = |head: Head| head.rule(format, F::HEADS, F::COLUMNS, &units, sample);
     let rule = head.map_or(HeadRule::None, rule);
     Ok(Box::new(LineSource::new(lines, reader, rule, usual, options.skip_malformed)))
 }
@@ -357,10 +362,11 @@ pub(crate) fn detect(
     let mut best: Option<(&'static Format, Fit)> = None;
     // Formats that fit but for the names of columns.
     let mut foreign = None;
+    let head = head::of(sample);
     let mut silent = None;
     for format in FORMATS.iter().copied() {
         let Codec::Text { fit, .. } = &format.codec else { continue };
-        let fit = fit(format, sample, options);
+        let fit = fit(format, sample, options, head.as_ref());
         if fit.requests == 0 {
             silent = silent.or_else(|| (fit.others > fit.broken).then_some(format));
             continue;
@@ -381,7 +387,7 @@ pub(crate) fn detect(
         (Some((format, fit)), _) if fit.requests >= fit.broken => Ok(format),
         // Requests may come later; otherwise the format knows what the file contains instead.
         (_, Some(format)) => Ok(format),
-        (best, None) => Err(unknown(name, sample, best, foreign)),
+        (best, None) => Err(unknown(name, sample, best, foreign, head)),
     }
 }
 
@@ -396,6 +402,7 @@ fn unknown(
     sample: &[u8],
     nearest: Option<(&Format, Fit)>,
     foreign: Option<&Format>,
+    head: Option<Head>,
 ) -> TraceError {
     if sample.iter().any(|&byte| is_no_text(byte)) {
         return TraceError::new(
@@ -429,7 +436,6 @@ fn unknown(
     let guess = suggest::guess(sample);
     let own = guess.in_words().map_or(String::new(), |own| format!("{own}; or "));
     let shown = guess.shown;
-    let head = head::of(sample);
     if let (Some(head), Some(foreign)) = (&head, foreign) {
         let problem = format!(
             "its numbers would fit {}, but line {} names the columns of no known format{shown}",

@@ -1,7 +1,7 @@
 //! The last line of a text that has no line end: it may be cut off, so that a wrong number was read.
 
 use super::format::{SAMPLE_LINES, is_void};
-use super::head;
+use super::head::Head;
 
 /// The lines before that make the length of a number telling.
 const ENOUGH: usize = 8;
@@ -27,12 +27,12 @@ fn is_number(field: &[u8]) -> bool {
 }
 
 impl UsualLine {
-    /// Looks at the whole lines at the beginning of a text.
-    pub fn of(sample: &[u8]) -> UsualLine {
+    /// Looks at the whole lines at the beginning of a text, apart from its head.
+    pub fn of(sample: &[u8], head: Option<&Head>) -> UsualLine {
         let whole = memchr::memrchr(b'\n', sample).map_or(0, |at| at + 1);
         let mut usual = UsualLine::default();
         let lines = sample[..whole].split(|&byte| byte == b'\n').take(SAMPLE_LINES);
-        let head = head::of(sample).map(|head| head.number);
+        let head = head.map(|head| head.number);
         for (number, line) in (1..).zip(lines) {
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             if head != Some(number) && !is_void(line) {
@@ -71,22 +71,27 @@ impl UsualLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::head;
+
+    fn usual_of(text: &[u8]) -> UsualLine {
+        UsualLine::of(text, head::of(text).as_ref())
+    }
 
     #[test]
     fn a_last_line_is_doubted_if_it_is_shorter_than_all_others() {
         let lines = "1000 0 16 4096 1\n".repeat(ENOUGH);
-        let usual = UsualLine::of(format!("time disk lba size op\n{lines}").as_bytes());
+        let usual = usual_of(format!("time disk lba size op\n{lines}").as_bytes());
         assert_eq!(usual.doubt(b"1000 0 16 4096 1"), None);
         assert!(usual.doubt(b"1000 0 16 4096").is_some_and(|why| why.starts_with("has 4 fields")));
         let times = "0,16,4096,r,10.25\n0,16,4096,w,7.125\n".repeat(ENOUGH);
-        let usual = UsualLine::of(format!("{times}0,16,4096,r,9.").as_bytes());
+        let usual = usual_of(format!("{times}0,16,4096,r,9.").as_bytes());
         assert_eq!(usual.doubt(b"0,16,4096,r,99.25"), None);
         assert!(usual.doubt(b"0,16,4096,r,99.2").is_some_and(|why| why.contains("shorter number")));
         // Too few to know how long a number is; or no number.
-        let few = UsualLine::of(b"0,16,4096,r,10.25\n");
+        let few = usual_of(b"0,16,4096,r,10.25\n");
         assert_eq!(few.doubt(b"0,16,4096,r,1"), None);
-        let words = UsualLine::of("8,0 1 R 16 + 8 [fio]\n".repeat(ENOUGH).as_bytes());
+        let words = usual_of("8,0 1 R 16 + 8 [fio]\n".repeat(ENOUGH).as_bytes());
         assert_eq!(words.doubt(b"8,0 1 R 16 + 8 [a]"), None);
-        assert_eq!(UsualLine::of(b"").doubt(b"1"), None);
+        assert_eq!(usual_of(b"").doubt(b"1"), None);
     }
 }
