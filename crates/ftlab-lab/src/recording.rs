@@ -155,7 +155,9 @@ impl<H: Played> Sink<H> for Recording<'_> {
         {
             tally.record(&done.completion, done.arrived);
         }
-        if let Some(requests) = &mut self.requests {
+        if cfg!(feature = "tables")
+            && let Some(requests) = &mut self.requests
+        {
             let phase = self.phases_before + done.phase;
             if let Err(error) = requests.push(done, phase, self.measuring && done.measured) {
                 (self.requests, self.error) = (None, Some(error));

@@ -145,6 +145,12 @@ fn open_part(
         Opened::Bytes(lines, compression) => {
             open_bytes(&name, (lines, compression), &options, like)?
         }
+        // A constant, so that a program without tables does without their code.
+        Opened::Parquet(_) if !cfg!(feature = "tables") => {
+            let remedy = "convert it to text (`ftlab trace convert`), or use the program";
+            let told = "this is a Parquet file, which is not read here";
+            return Err(TraceError::new(ErrorKind::UnknownFormat, &name, told, remedy));
+        }
         Opened::Parquet(table) => {
             if let Some(format) = options.format.filter(|format| !format.is_parquet()) {
                 return Err(is_parquet(&name, format.name));
