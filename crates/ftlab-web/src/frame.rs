@@ -5,10 +5,11 @@ use ftlab::ftl::BlockState;
 use ftlab::host::Op;
 use ftlab::stats::{AgeingOutlook, BlockGroup, DeviceCounters, HostStats, OpStats, Recorder};
 use ftlab::units::Nanos;
+use ftlab_lab::human;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::scene::Scene;
+use crate::scene::{Done, Scene};
 
 /// The most cells of a map of blocks.
 const MOST_CELLS: usize = 1 << 14;
@@ -186,6 +187,18 @@ pub fn ageing(outlook: &AgeingOutlook) -> String {
     format!("age: {} rounds of at most {}{written}", outlook.rounds, outlook.most_rounds)
 }
 
+/// What is done, and how much of it.
+fn doing(scene: &Scene) -> String {
+    let doing = &scene.doing;
+    match scene.beside_clock {
+        Some(Done { requests, total: Some(total) }) if total > 0 => {
+            format!("{doing}: {} %", (u128::from(requests) * 100 / u128::from(total)).min(100))
+        }
+        Some(Done { requests, .. }) => format!("{doing}, {} requests", human::count(requests)),
+        None => doing.clone(),
+    }
+}
+
 /// Mapping units programmed for all purposes, by those for the host.
 fn programmed(counters: &DeviceCounters) -> Option<f64> {
     let ftl = &counters.ftl;
@@ -218,7 +231,8 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
         "now_ns": counters.span.0,
         "ended": ended,
         "stopped": scene.stopped,
-        "doing": scene.doing,
+        "doing": doing(scene),
+        "beside_clock": scene.beside_clock.is_some() && !ended,
         "host": scene.host,
         "levels": scene.levels.map(|levels| json!({ "free_blocks": levels.free_blocks, "buffered_pages": levels.buffered_pages })),
         "die_busy_ns": counters.die_busy.iter().map(|busy| busy.0).collect::<Vec<u64>>(),

@@ -68,6 +68,11 @@ pub struct Scene {
     pub deaths: u64,
     /// What is now done, for people.
     pub doing: String,
+    /// How much of it is done, if that is not told by the clock: in a preparation without one, or while a copy of the
+    /// device plays the load beforehand.
+    pub beside_clock: Option<Done>,
+    /// Whether a copy of the device plays the load beforehand.
+    pub ahead: bool,
     /// Whether the run waits because of [`Until::stop_at`].
     pub stopped: bool,
     pub counters: DeviceCounters,
@@ -75,6 +80,13 @@ pub struct Scene {
     pub host: HostSoFar,
     pub series: Option<Series>,
     pub blocks: Option<BlockMap>,
+}
+
+/// Requests that are done, and all of them if that is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    pub requests: u64,
+    pub total: Option<u64>,
 }
 
 impl Scene {
@@ -100,7 +112,7 @@ pub struct SceneProbe(pub SharedScene);
 impl SceneProbe {
     fn span(&self, activity: &Activity, of_bus: bool) {
         let mut scene = self.0.borrow_mut();
-        if !scene.until.spans {
+        if !scene.until.spans || scene.ahead {
             return;
         }
         if scene.spans.len() == MOST_SPANS {
@@ -125,7 +137,7 @@ impl Probe for SceneProbe {
     /// The rest of a suspended operation is reported when it resumes.
     fn pause(&mut self, activity: &Activity, at: SimTime) {
         let scene = &mut *self.0.borrow_mut();
-        if !scene.until.spans {
+        if !scene.until.spans || scene.ahead {
             return;
         }
         let place = activity.die.at() as u32;
@@ -139,9 +151,11 @@ impl Probe for SceneProbe {
     }
 
     fn note(&mut self, _: SimTime, note: Note) {
+        let mut scene = self.0.borrow_mut();
         match note {
-            Note::Collects { .. } | Note::Merges { .. } => self.0.borrow_mut().collections += 1,
-            Note::DieDied { .. } => self.0.borrow_mut().deaths += 1,
+            _ if scene.ahead => {}
+            Note::Collects { .. } | Note::Merges { .. } => scene.collections += 1,
+            Note::DieDied { .. } => scene.deaths += 1,
             _ => {}
         }
     }
@@ -164,12 +178,23 @@ pub struct Director {
     looks: u32,
     /// The marks at the beginning of this stretch.
     began: Option<Marks>,
+    /// Whether it waits beside the clock.
+    rests: bool,
 }
 
 impl Director {
     /// Directs a run.
     pub fn new(scene: SharedScene) -> Director {
-        Director { scene, looks: 0, began: None }
+        Director { scene, looks: 0, began: None, rests: false }
+    }
+
+    /// Waits at each look beside the clock: nothing that a run could stop at is seen there.
+    fn beside_clock(&mut self, requests: u64, total: Option<u64>) -> Going {
+        let mut scene = self.scene.borrow_mut();
+        scene.beside_clock = Some(Done { requests, total });
+        scene.stopped = false;
+        self.rests = !self.rests || scene.until.looks == 0;
+        if self.rests { Going::Pause } else { Going::On }
     }
 
     fn marks(&self, view: &dyn RunView) -> Marks {
@@ -210,7 +235,22 @@ impl Director {
 
 impl Watcher for Director {
     fn begins(&mut self, name: &str, _: Option<std::sync::Arc<ftlab_workload::trace::Meter>>) {
-        name.clone_into(&mut self.scene.borrow_mut().doing);
+        let mut scene = self.scene.borrow_mut();
+        if !scene.ahead {
+            name.clone_into(&mut scene.doing);
+        }
+    }
+
+    fn foresees(&mut self, policy: Option<&str>) {
+        let mut scene = self.scene.borrow_mut();
+        scene.ahead = policy.is_some();
+        if let Some(policy) = policy {
+            scene.doing = format!("beforehand, for {policy}");
+        }
+    }
+
+    fn writes_on(&mut self, done: u64, total: Option<u64>) -> Going {
+        self.beside_clock(done, total)
     }
 
     fn ages(&mut self, outlook: &AgeingOutlook) {
@@ -218,6 +258,10 @@ impl Watcher for Director {
     }
 
     fn looks(&mut self, progress: &Progress, view: &dyn RunView) -> Going {
+        if self.scene.borrow().ahead {
+            return self.beside_clock(progress.completed, progress.total);
+        }
+        self.scene.borrow_mut().beside_clock = None;
         let until = self.scene.borrow().until;
         if self.began.is_none() {
             // The run has just been told to go on.

@@ -7,6 +7,8 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use ftlab::config::Config;
+use ftlab::nand::Kind;
+use ftlab::scheduler::Origin;
 use ftlab::shape::Geometry;
 use ftlab_lab::Failure;
 use ftlab_lab::device;
@@ -70,14 +72,9 @@ impl Session {
     /// Opens a run. Nothing happens until it is told to go on.
     ///
     /// # Errors
-    /// The device, the load or an option is wrong; or the device has to know its load beforehand.
+    /// The device, the load or an option is wrong.
     pub fn open(mut plan: RunPlan) -> Result<Session, Failure> {
         let config = config_of(&plan)?;
-        if let Some(policy) = config.foresees() {
-            return Err(Failure::usage(format!(
-                "{policy} has to know all requests beforehand, and a page plays them once\n  remedy: use the program"
-            )));
-        }
         let seed = plan.seed.parse().map_err(|_| {
             Failure::usage(format!("`seed`: `{}` is no whole number up to {}", plan.seed, u64::MAX))
         })?;
@@ -152,16 +149,20 @@ impl Session {
     }
 }
 
-/// What a page needs to know of a device.
+/// What a page needs to know of a device. Its `planes` are those of its map of blocks: where the FTL fills superblocks,
+/// groups of planes.
 fn facts(config: &Config) -> Value {
-    let shape = config.shape();
-    let geometry = Geometry::new(shape);
+    let geometry = config.flash();
+    let superblocks = geometry.superblocks();
     json!({
         "name": config.options.device.name,
         "dies": geometry.dies(),
         "channels": geometry.channels(),
-        "planes": geometry.planes(),
-        "blocks_per_plane": shape.blocks_per_plane,
+        "planes": Geometry::new(config.volume()).planes(),
+        "blocks_per_plane": config.shape().blocks_per_plane,
+        "superblock": superblocks.map(|span| json!({ "dies": span.dies, "planes": span.planes })),
+        "kinds": Kind::ALL,
+        "origins": Origin::ALL.map(Origin::name),
         "device_file": config.canonical(),
         "warnings": device::remarks([config]),
     })

@@ -156,6 +156,14 @@ impl Watcher for AgeWatcher<'_> {
         self.inner.writes(done, total)
     }
 
+    fn writes_on(&mut self, done: u64, total: Option<u64>) -> Going {
+        self.inner.writes_on(done, total)
+    }
+
+    fn foresees(&mut self, policy: Option<&str>) {
+        self.inner.foresees(policy);
+    }
+
     fn looks(&mut self, progress: &Progress, view: &dyn RunView) -> Going {
         if let Some(outlook) = self.outlook.take() {
             self.inner.ages(&outlook);

@@ -70,7 +70,9 @@ impl Experiment {
         let mut recording = Recording::new(&first, None, &flags);
         recording.measuring = true;
         let load = self.load.open()?;
+        supervision.watcher.foresees(Some(policy));
         let outcome = self.play(load, seed, &mut first, &mut recording, supervision).await?;
+        supervision.watcher.foresees(None);
         if outcome.replayed.ended == Ended::Stopped {
             return Err(Failure::Interrupted);
         }

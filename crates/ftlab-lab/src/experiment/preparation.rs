@@ -337,7 +337,7 @@ async fn carry_out<P: Probe + Clone, C: Contents + Clone>(
     let begun = ssd.now();
     let generator = |workload| Generator::new(workload, capacity, seed).map_err(Failure::usage);
     if !step.is_timed(ssd) {
-        return untimed::carry_out(run, ssd, recording, supervision);
+        return untimed::carry_out(run, ssd, recording, supervision).await;
     }
     let took = |ssd: &Device<P, C>| untimed::in_time(step, ssd.needs_time(), ssd.now() - begun);
     match step {

@@ -70,7 +70,7 @@ pub fn rest<P: Probe, C: Contents>(ssd: &mut Device<P, C>) {
 }
 
 /// Performs a step on a device that needs no time.
-pub fn carry_out<P: Probe, C: Contents>(
+pub async fn carry_out<P: Probe, C: Contents>(
     run: StepRun<'_>,
     ssd: &mut Device<P, C>,
     recording: &mut Recording<'_>,
@@ -86,7 +86,7 @@ pub fn carry_out<P: Probe, C: Contents>(
     let untimed = ssd.untimed(DEPTH).map_err(|needs| Failure::Experiment(needs.to_string()))?;
     let mut writes =
         Writes { untimed, translation, done: Unmeasured::default(), total: None, supervision };
-    let document = writes.take(step, capacity, seed)?;
+    let document = writes.take(step, capacity, seed).await?;
     let done = writes.done;
     drop(writes);
     supervision.watcher.ended();
@@ -110,10 +110,15 @@ where
 
 impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
     /// Performs a step that can run without time.
-    fn take(&mut self, step: &Step, capacity: u64, seed: u64) -> Result<StepDocument, Failure> {
+    async fn take(
+        &mut self,
+        step: &Step,
+        capacity: u64,
+        seed: u64,
+    ) -> Result<StepDocument, Failure> {
         match step {
             Step::Fill(fill) => {
-                self.fill(fill, capacity, seed)?;
+                self.fill(fill, capacity, seed).await?;
                 let sectors = fill.sectors(capacity);
                 let gaps = self.zones().filter(|_| self.translation.is_none());
                 let written = gaps.map_or(sectors, |zones| zones.sectors_before(sectors));
@@ -123,7 +128,7 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
                 let load = age.workload();
                 let mut source = Generator::new(&load, capacity, seed).map_err(Failure::usage)?;
                 let mut ageing = age.begin(self.untimed.device()).without_clock();
-                self.age(&mut source, &mut ageing)?;
+                self.age(&mut source, &mut ageing).await?;
                 Ok(age.document(&load, &ageing, WITHOUT))
             }
             Step::Workload { .. } => unreachable!("workloads are played in time"),
@@ -134,13 +139,13 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
         self.untimed.device().zones().map(|zones| zones.rules().shape)
     }
 
-    fn fill(&mut self, fill: &Fill, capacity: u64, seed: u64) -> Result<(), Failure> {
+    async fn fill(&mut self, fill: &Fill, capacity: u64, seed: u64) -> Result<(), Failure> {
         self.total = Some(fill.requests(capacity));
         if fill.is_random() {
             let mut source = fill.at_random(capacity, seed);
             self.total = source.total();
             while let Some(arrival) = next(&mut source)? {
-                self.write(&arrival)?;
+                self.write(&arrival).await?;
             }
             return Ok(());
         }
@@ -148,24 +153,24 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
         let Writes { untimed, translation, done, total, supervision } = self;
         let sectors = fill.sectors(capacity);
         let end = translation.map_or(sectors, |rules| rules.end_on_device(sectors));
-        let look = |until: u64| {
+        let look = async |until: u64| {
             // Gaps between zones hold nothing.
             let written = zones.map_or(until, |zones| zones.sectors_before(until));
             done.requests = fill.requests_until(translation.map_or(until, |_| written));
             done.written_bytes = written * SECTOR_BYTES;
-            supervision.writes(done.requests, *total)
+            supervision.writes(done.requests, *total).await
         };
-        match untimed.fill_watched(0..end, look).map_err(standstill)? {
+        match untimed.fill_watched(0..end, look).await.map_err(standstill)? {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(Failure::Interrupted),
         }
     }
 
     /// Writes until the device is steady or the source ends.
-    fn age(&mut self, source: &mut impl Source, ageing: &mut Ageing) -> Result<(), Failure> {
+    async fn age(&mut self, source: &mut impl Source, ageing: &mut Ageing) -> Result<(), Failure> {
         self.supervision.watcher.ages(&ageing.outlook());
         while let Some(arrival) = next(source)? {
-            self.write(&arrival)?;
+            self.write(&arrival).await?;
             ageing.wrote(arrival.sectors);
             let rounds = ageing.rounds().len();
             let is_over = ageing.look(self.untimed.device());
@@ -180,7 +185,7 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
     }
 
     #[inline]
-    fn write(&mut self, arrival: &Arrival) -> Result<(), Failure> {
+    async fn write(&mut self, arrival: &Arrival) -> Result<(), Failure> {
         let &Arrival { op, lba, sectors, stream, fua, .. } = arrival;
         debug_assert_eq!(op, Op::Write, "fills and ageing only write");
         let request = Request { op: Op::Write, lba, sectors, stream, tag: 0, fua };
@@ -188,13 +193,13 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
         self.done.requests += 1;
         self.done.written_bytes += u64::from(sectors) * SECTOR_BYTES;
         if self.done.requests.is_multiple_of(REQUESTS_PER_LOOK) {
-            self.look()?;
+            self.look().await?;
         }
         Ok(())
     }
 
-    fn look(&mut self) -> Result<(), Failure> {
-        match self.supervision.writes(self.done.requests, self.total) {
+    async fn look(&mut self) -> Result<(), Failure> {
+        match self.supervision.writes(self.done.requests, self.total).await {
             ControlFlow::Break(()) => Err(Failure::Interrupted),
             ControlFlow::Continue(()) => Ok(()),
         }

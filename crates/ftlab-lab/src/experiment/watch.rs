@@ -7,7 +7,7 @@ use ftlab::device::{Contents, Device};
 use ftlab::ftl::fewest_free_blocks;
 use ftlab::scheduler::{Levels, Probe};
 use ftlab::stats::{AgeingOutlook, BlockGroup, DeviceCounters, Recorder};
-use ftlab_workload::replay::{Going, Progress};
+use ftlab_workload::replay::{Going, Progress, pause};
 use ftlab_workload::trace::Meter;
 
 use crate::power_cuts::Played;
@@ -25,6 +25,15 @@ pub trait Watcher {
     fn writes(&mut self, _done: u64, _total: Option<u64>) -> ControlFlow<()> {
         ControlFlow::Continue(())
     }
+    /// As [`writes`](Self::writes); can also [pause](Going::Pause) a run that is [polled](super::Experiment::play_with).
+    fn writes_on(&mut self, done: u64, total: Option<u64>) -> Going {
+        match self.writes(done, total) {
+            ControlFlow::Continue(()) => Going::On,
+            ControlFlow::Break(()) => Going::Stop,
+        }
+    }
+    /// A copy of the device begins to play the load beforehand, for a policy that has to know it; or has done so (`None`).
+    fn foresees(&mut self, _policy: Option<&str>) {}
     /// Reports the progress. `Break` stops the run, as [`Stop`] does.
     fn goes_on(&mut self, _progress: &Progress) -> ControlFlow<()> {
         ControlFlow::Continue(())
@@ -108,8 +117,15 @@ impl Supervision<'_> {
     }
 
     /// As [`looks`](Self::looks), for requests done without a clock.
-    pub fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
-        let goes_on = self.watcher.writes(done, total);
-        if self.stop.is_set() { ControlFlow::Break(()) } else { goes_on }
+    pub async fn writes(&mut self, done: u64, total: Option<u64>) -> ControlFlow<()> {
+        loop {
+            let going = self.watcher.writes_on(done, total);
+            match going {
+                _ if self.stop.is_set() => return ControlFlow::Break(()),
+                Going::Stop => return ControlFlow::Break(()),
+                Going::On | Going::Until(_) => return ControlFlow::Continue(()),
+                Going::Pause => pause().await,
+            }
+        }
     }
 }

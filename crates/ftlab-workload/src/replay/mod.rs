@@ -26,7 +26,7 @@ pub use merge::{Merge, Starts};
 pub use options::{
     Completed, Ended, Limits, Options, Pacing, PhaseReport, Progress, ReplayError, Report, Sink,
 };
-pub use pause::{Going, Watch, finished};
+pub use pause::{Going, Watch, finished, pause};
 pub use sharing::PageSharing;
 pub use source::{
     Arrival, Batches, Next, Pace, PhaseStart, Records, Source, SourceError, TenantPace,

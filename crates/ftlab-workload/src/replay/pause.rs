@@ -113,16 +113,21 @@ impl<'a, H: Host, K> Pacer<'a, H, K> {
                     self.until = time;
                     return true;
                 }
-                Going::Until(_) | Going::Pause => Pause::default().await,
+                Going::Until(_) | Going::Pause => pause().await,
                 Going::Stop => return false,
             }
         }
     }
 }
 
+/// Waits until it is polled again.
+pub async fn pause() {
+    Pause::default().await;
+}
+
 /// Pending once.
 #[derive(Default)]
-pub(super) struct Pause {
+struct Pause {
     polled: bool,
 }
 

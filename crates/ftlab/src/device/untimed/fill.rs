@@ -3,7 +3,10 @@
 //! buffer or leaves it in an order of its own, goes through it.
 
 use std::collections::VecDeque;
+use std::future::Future;
 use std::ops::{ControlFlow, Range};
+use std::pin::pin;
+use std::task::{Context, Poll, Waker};
 
 use super::rounds::Rounds;
 use super::{Stuck, Untimed};
@@ -37,32 +40,35 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     /// # Errors
     /// The device has no room.
     pub fn fill(&mut self, sectors: Range<u64>) -> Result<(), Stuck> {
-        let _ = self.fill_watched(sectors, |_| ControlFlow::Continue(()))?;
-        Ok(())
+        let filling = pin!(self.fill_watched(sectors, async |_| ControlFlow::Continue(())));
+        match filling.poll(&mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(filled) => filled.map(|_| ()),
+            Poll::Pending => unreachable!("nobody pauses it"),
+        }
     }
 
     /// Like [`fill`](Self::fill), and reports now and then up to which sector all is written. A
-    /// break as the answer ends the fill.
+    /// break as the answer ends the fill; it waits for an answer that is pending.
     ///
     /// # Errors
     /// The device has no room.
-    pub fn fill_watched(
+    pub async fn fill_watched(
         &mut self,
         sectors: Range<u64>,
-        mut look: impl FnMut(u64) -> ControlFlow<()>,
+        mut look: impl AsyncFnMut(u64) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Stuck> {
         if self.device.base.zones.is_none() {
-            return self.fill_on(sectors, look);
+            return self.fill_on(sectors, look).await;
         }
         let mut next = sectors.start;
         while let Some(part) = zones::begin_to_fill(next..sectors.end, &mut self.device.base) {
             next = part.host_end;
             let end = part.sectors.end;
-            if self.fill_on(part.sectors, |_| ControlFlow::Continue(()))?.is_break() {
+            if self.fill_on(part.sectors, async |_| ControlFlow::Continue(())).await?.is_break() {
                 break;
             }
             zones::filled_to(end, &mut self.device.base);
-            if look(next).is_break() {
+            if look(next).await.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -70,17 +76,17 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// Writes these sectors once, in order. Their addresses have no gaps.
-    fn fill_on(
+    async fn fill_on(
         &mut self,
         sectors: Range<u64>,
-        mut look: impl FnMut(u64) -> ControlFlow<()>,
+        mut look: impl AsyncFnMut(u64) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Stuck> {
         let mut next = sectors.start;
         if let Some(passing) = self.what_passes(&sectors) {
             let per_page = u64::from(self.device.base.sectors_per_page);
             next = u64::from(passing.pages.end) * per_page;
-            let told = |page: Lpn| look(u64::from(page.get()) * per_page);
-            if self.fill_past_buffer(&passing, told)?.is_break() {
+            let told = async |page: Lpn| look(u64::from(page.get()) * per_page).await;
+            if self.fill_past_buffer(&passing, told).await?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -95,11 +101,11 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
                 fua: false,
             })?;
             next += count;
-            if (next - sectors.start).is_multiple_of(LOOK_EVERY) && look(next).is_break() {
+            if (next - sectors.start).is_multiple_of(LOOK_EVERY) && look(next).await.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
-        Ok(look(next))
+        Ok(look(next).await)
     }
 
     /// The sectors that may bypass the buffer; none if that might change the way of a page.
@@ -142,10 +148,10 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
     }
 
     /// Writes the part that bypasses the buffer.
-    fn fill_past_buffer(
+    async fn fill_past_buffer(
         &mut self,
         passing: &Passing,
-        mut look: impl FnMut(Lpn) -> ControlFlow<()>,
+        mut look: impl AsyncFnMut(Lpn) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, Stuck> {
         let mut left = FlashPages::new(passing.pages.clone(), self.device.base.units_per_page);
         let look_every = (LOOK_EVERY / u64::from(self.device.base.sectors_per_page)) as u32;
@@ -160,7 +166,7 @@ impl<P: Probe, C: Contents> Untimed<'_, P, C> {
             }
             if first.get() >= look_at {
                 look_at = first.get() + look_every;
-                if look(first).is_break() {
+                if look(first).await.is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
