@@ -45,7 +45,7 @@ function hears(told) {
   if (told.run !== undefined && told.run !== run && !told.catalog) return;
   if (told.catalog) offers(told.catalog);
   if (told.opened) opened(told.opened);
-  if (told.failed) { plays(false); state(drives.length ? 'failed' : 'refused'); drives = []; startAtOnce = false; fault(told.failed); settle(null); }
+  if (told.failed) { plays(false); state(drives.length ? 'failed' : 'refused'); drives = []; startAtOnce = false; fault(ofLink(told.failed)); settle(null); }
   if (told.frame) {
     gather(told.frame, told.memory);
     views(told.frame.drives);
@@ -157,8 +157,7 @@ function opened(facts) {
   drives.forEach((drive, at) => strips[at].open(drive.facts));
   plots.clear();
   takeAlong();
-  const warnings = [...new Set(facts.flatMap(of => of.warnings))];
-  fault(warnings.length ? warnings.join('\n') : null);
+  fault(ofLink([...new Set(facts.flatMap(of => of.warnings))].join('\n')));
   state('ready');
   if (startAtOnce) { startAtOnce = false; go(); }
 }
@@ -271,38 +270,61 @@ function offers(catalog) {
     begin();
   }
 }
+// Sets a knob, also to what it does not offer: then the library says what is wrong with it.
+function turn(id, value) {
+  const knob = $(id);
+  if (knob.options && ![...knob.options].some(one => one.value === value)) knob.append(new Option(value, value));
+  knob.value = value;
+}
 // Sets the knobs to a plan.
 function adopt(of) {
   $('file').value = of.device_text ?? '';
-  if (!of.device_text) $('device').value = of.device;
-  $('workload').value = of.workload;
+  if (!of.device_text) turn('device', of.device);
+  turn('workload', of.workload);
   if (of.workload === MIX) unmix(of.workload_text ?? '');
   offersMix();
   for (const id of Object.keys(KNOBS)) $(id).value = '';
   [trace, $('trace').value] = [null, ''];
   const others = of.set.filter(one => {
     const [key, ...value] = one.split('='), knob = Object.keys(KNOBS).find(id => KNOBS[id] === key);
-    if (knob) $(knob).value = value.join('=');
+    if (knob) turn(knob, value.join('='));
     return !knob;
   });
   $('sets').value = others.join('\n');
   $('beside').value = (of.beside ?? []).join('\n');
-  $('precondition').value = of.options.precondition ?? '';
+  turn('precondition', of.options.precondition ?? '');
   $('depth').value = of.options.queue_depth ?? '';
   $('requests').value = of.options.requests ?? '';
   $('cut').value = of.options.cut_power ?? '';
   $('seed').value = of.seed;
 }
+// Whether the page was opened by a link that is none.
+let misread = false;
+function ofLink(text) {
+  const told = misread ? 'The link can\'t be read, so the knobs stay as they are\n  remedy: copy the whole link\n' : '';
+  misread = false;
+  return told + text;
+}
 // What a link says.
 function recall() {
+  misread = location.hash.length > 1;
   try {
     const of = JSON.parse(decodeURIComponent(location.hash.slice(1)));
-    if (typeof of.device === 'string' && typeof of.workload === 'string' && Array.isArray(of.set) && Array.isArray(of.beside ?? []) && typeof of.options === 'object') adopt(of);
+    if (typeof of.device === 'string' && typeof of.workload === 'string' && Array.isArray(of.set) && Array.isArray(of.beside ?? []) && typeof of.options === 'object') {
+      adopt(of);
+      misread = false;
+    }
   } catch {
     // No link, or one that is cut off: the page begins as it would without.
   }
 }
 
+// The text of a file, unpacked if it is packed by gzip.
+async function textOf(file) {
+  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+  if (first !== 0x1f || second !== 0x8b) return file.text();
+  return new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).text();
+}
 // What waits for the end of a run, or for a stop within it.
 let awaited = null;
 function settle(outcome) {
@@ -320,14 +342,14 @@ function drive(of, stop) {
   } else go();
   return new Promise(done => { awaited = done; });
 }
-guide($('guide'), $('tour'), drive);
+guide($('guide'), $('tour'), $('what'), drive);
 
 $('plan').addEventListener('change', async event => {
   offersMix();
   if (event.target.id === 'trace') {
     const file = $('trace').files[0];
     try {
-      const text = file ? await file.text() : null;
+      const text = file ? await textOf(file) : null;
       // Another one may have been chosen while this one was read.
       if (file !== $('trace').files[0]) return;
       trace = file ? { name: file.name, text } : null;

@@ -77,7 +77,7 @@ function plotsOf(place) {
     const width = () => Math.max(box.clientWidth, 240);
     const made = new uPlot({
       width: width(), height: 200, cursor: { drag: { x: false } }, scales: { x: { time: false } },
-      axes: [{ ...axis, values: (_, marks) => marks.map(mark => latency(mark * 1e9)) }, { ...axis, size: 64 }],
+      axes: [{ ...axis, values: (_, marks) => marks.map(mark => mark ? latency(mark * 1e9) : '0') }, { ...axis, size: 64 }],
       series: [{ label: 'at', value: (_, at) => shown(at, value => latency(value * 1e9)) },
         ...lines.map(({ name, at, dash }) => ({ label: name, stroke: colour(at), dash, width: 2, spanGaps: false, value: (_, value) => shown(value, format) }))],
     }, [[], ...lines.map(() => [])], box);
@@ -103,21 +103,32 @@ function plotsOf(place) {
   return { show, clear };
 }
 
-// The blocks: a row for each plane; the colour is the state, its strength the share of valid pages.
+// The blocks: a row for each plane, of one or more lines; the colour is the state, its strength the share of valid pages.
 function blocksOf(canvas, legend, about) {
-  const STATE_INKS = [null, 2, 0, 1, 6, 7, 7];
+  const STATE_INKS = [null, 2, 0, 1, 6, 7, 4], TALL = 360, [LEAST_SIDE, MOST_SIDE] = [4, 16], GAP = 4;
+  // The largest cells that are not wider than high and fit the height: their height, and the lines of a plane.
+  function layout(planes, cells, width) {
+    for (let side = MOST_SIDE; ; side -= 1) {
+      const lines = Math.ceil(cells / Math.max(Math.floor(width / side), 1)), gap = lines > 1 && planes > 1 ? GAP : 0;
+      if (side === LEAST_SIDE || planes * (lines * side + gap) <= TALL) return { side, lines, columns: Math.ceil(cells / lines), tall: lines * side + gap };
+    }
+  }
   function show(blocks, facts) {
-    const planes = Math.max(blocks.state.length / Math.max(blocks.per_plane, 1), 1);
-    const ratio = devicePixelRatio || 1, width = canvas.clientWidth, row = Math.max(4, Math.min(16, 360 / planes));
-    canvas.style.height = `${row * planes}px`;
-    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(row * planes * ratio)];
-    const pen = canvas.getContext('2d'), wide = width / blocks.per_plane;
+    const cells = Math.max(blocks.per_plane, 1), planes = Math.max(blocks.state.length / cells, 1);
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth;
+    const { side, lines, columns, tall } = layout(planes, cells, width);
+    canvas.style.height = `${tall * planes}px`;
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(tall * planes * ratio)];
+    const pen = canvas.getContext('2d'), wide = width / columns;
     pen.scale(ratio, ratio);
     const inks = STATE_INKS.map(at => at === null ? css('--panel') : colour(at));
+    // These hold nothing, and are not pale for that.
+    const plain = ['free', 'bad', 'dead'].map(name => blocks.states.indexOf(name));
     blocks.state.forEach((of, at) => {
-      pen.globalAlpha = of === 0 ? 1 : 0.15 + 0.85 * blocks.valid[at] / 255;
+      const plane = Math.floor(at / cells), cell = at % cells;
+      pen.globalAlpha = plain.includes(of) ? 1 : 0.15 + 0.85 * blocks.valid[at] / 255;
       pen.fillStyle = inks[of];
-      pen.fillRect(at % blocks.per_plane * wide, Math.floor(at / blocks.per_plane) * row, Math.max(wide - (wide > 3 ? 0.6 : 0), 0.5), row - (row > 3 ? 1 : 0));
+      pen.fillRect(cell % columns * wide, plane * tall + Math.floor(cell / columns) * side, wide - (wide > 3 ? 0.6 : 0), side - 1);
     });
     if (!legend.firstChild) {
       blocks.states.forEach((name, at) => {
@@ -126,7 +137,11 @@ function blocksOf(canvas, legend, about) {
         entry.append(name);
       });
     }
-    about.textContent = `A row for each plane, a cell for ${facts.blocks_per_plane === blocks.per_plane ? 'each block' : 'some neighbouring blocks'}; the paler, the fewer valid pages. Most erases of a block: ${Math.max(0, ...blocks.erases)}.`;
+    // Where the FTL fills superblocks, these are its blocks.
+    const group = facts.superblock, block = group ? 'superblock' : 'block';
+    const row = group ? `group of ${group.dies} ${group.dies > 1 ? 'dies' : 'die'} with ${group.planes} ${group.planes > 1 ? 'planes' : 'plane'} of each, which are filled together` : 'plane';
+    const cell = facts.blocks_per_plane === blocks.per_plane ? `each ${block}` : `some neighbouring ${block}s`;
+    about.textContent = `${lines > 1 ? `${lines} lines` : 'A row'} for each ${row}; a cell for ${cell}, the paler, the fewer valid pages. Most erases of a ${block}: ${Math.max(0, ...blocks.erases)}.`;
   }
   const clear = () => { legend.textContent = ''; };
   return { show, clear };

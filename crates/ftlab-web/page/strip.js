@@ -1,26 +1,29 @@
 // What each die and channel does: single operations at a slow pace, the share of busy time at a fast one.
 'use strict';
 function stripOf(canvas, legend, about) {
-  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, WALL_S = 4, MOST_SPANS = 40000;
+  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, MOST_HEIGHT = 320, WALL_S = 4, MOST_SPANS = 40000;
   // The colour of an operation is that of its purpose; its kind is its pattern.
-  const PURPOSES = ['host', 'read-modify-write', 'collection', 'care of blocks', 'fold of the SLC cache', 'rewrite', 'system area'];
-  const INKS = [0, 5, 1, 3, 2, 4, 7], ERASE = 2, READ = 0;
+  const inksOf = () => facts.origins.map(name => colour(PURPOSE_INKS[name]));
   let facts = null, spans = [], columns = [], busy = null, now = 0, length = 1e6, detailed = true, lost = 0;
 
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
     [facts, spans, columns, busy, now, lost] = [of, [], [], null, 0, 0];
+    canvas.style.height = `${Math.min(MOST_HEIGHT, AXIS + rows() * MOST_ROW)}px`;
     legend.textContent = '';
-    PURPOSES.forEach((name, at) => {
+    const inks = inksOf();
+    facts.origins.forEach((name, at) => {
       const entry = el('span', legend);
-      el('span', entry, 'ink').style.background = colour(INKS[at]);
-      entry.append(name);
+      el('span', entry, 'ink').style.background = inks[at];
+      entry.append(PURPOSE_WORDS[name] ?? name);
     });
     el('span', legend, 'small', 'pale: reads; striped: erases; below, the buses of the channels');
     draw();
   }
   // `speed`: simulated nanoseconds a second of the wall; none if as fast as it goes.
   function add(frame, speed) {
+    // Nothing is known of dies before the clock goes on.
+    if (frame.beside_clock) return;
     detailed = frame.spans.length > 0 || (speed !== null && speed <= 200e6);
     now = frame.now_ns;
     lost += frame.left_out;
@@ -80,14 +83,14 @@ function stripOf(canvas, legend, about) {
   }
   function paintSpans(pen, row, x) {
     const tall = Math.max(row - 2, 1), ground = css('--ground');
-    const inks = INKS.map(colour);
+    const inks = inksOf(), read = facts.kinds.indexOf('reads'), erase = facts.kinds.indexOf('erases');
     spans.forEach(span => {
       const left = x(span.from), right = Math.max(x(span.until), left + 0.7), y = AXIS + span.row * row;
-      pen.globalAlpha = span.kind === READ ? 0.55 : 1;
+      pen.globalAlpha = span.kind === read ? 0.55 : 1;
       pen.fillStyle = inks[span.origin];
       pen.fillRect(left, y, right - left, tall);
       pen.globalAlpha = 1;
-      if (span.kind === ERASE && right - left > 6) {
+      if (span.kind === erase && right - left > 6) {
         pen.strokeStyle = ground;
         pen.beginPath();
         for (let stripe = left + 3; stripe < right - 2; stripe += 6) { pen.moveTo(stripe, y + tall); pen.lineTo(stripe + 3, y); }

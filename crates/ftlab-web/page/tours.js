@@ -177,7 +177,8 @@ const TOURS = [
 ];
 
 // Shows a tour. `drive` adopts plans, lets runs go on, and waits for their ends: `run(plan, stop)` gives series and result.
-function guide(place, choice, drive) {
+// `knobs` is what holds the knobs, and folds.
+function guide(place, choice, knobs, drive) {
   TOURS.forEach(tour => choice.append(new Option(tour.title, tour.name)));
   let tour = null, act = 0, seen = {}, running = false, turn = 0;
   function show() {
@@ -222,6 +223,8 @@ function guide(place, choice, drive) {
     [act, seen, running] = [0, {}, false];
     turn += 1;
     delete place.dataset.holds;
+    // There is more room to watch.
+    if (tour) knobs.open = false;
     show();
   });
 }

@@ -6,6 +6,9 @@ const colour = at => css('--v' + (at % COLOURS));
 // Neighbouring lines differ in their dashes too, and lines of the same colour always.
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 const dash = at => DASHES[(at + Math.floor(at / COLOURS)) % DASHES.length];
+// The purposes of flash commands, by their names in results: their colours, and words for people where the name is none.
+const PURPOSE_INKS = { host: 0, read_modify_write: 5, gc: 1, wear: 3, fold: 2, rewrite: 4, system: 7 };
+const PURPOSE_WORDS = { gc: 'collection', read_modify_write: 'read-modify-write', wear: 'care of blocks', fold: 'fold of the SLC cache', system: 'system area' };
 // A line in a legend, as it is drawn in the charts.
 function paintSwatch(swatch, at, dashes = dash(at)) {
   let end = 0;

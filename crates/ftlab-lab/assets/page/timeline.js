@@ -5,8 +5,7 @@ function timePanel(parent, data, title, about) {
   const { tracks, texts, keys, length_ns: whole, windows } = data;
   const SLICES = ['track', 'from', 'length', 'name', 'category', 'flows', 'keys', 'values'];
   const slices = data.slices.map(fields => Object.fromEntries(SLICES.map((name, at) => [name, fields[at]])));
-  const INKS = { host: 0, read: 0, gc: 1, collection: 1, merge: 1, fold: 2, write: 2, wear: 3, rewrite: 4, trim: 4, read_modify_write: 5, loss: 6, system: 7, flush: 7 };
-  const WORDS = { gc: 'collection', read_modify_write: 'read-modify-write', wear: 'care of blocks', fold: 'fold of the SLC cache', system: 'system area' };
+  const INKS = { ...PURPOSE_INKS, read: 0, collection: 1, merge: 1, write: 2, trim: 4, loss: 6, flush: 7 };
   const requests = slices.map((slice, at) => at).filter(at => texts[slices[at].category] === 'request');
   const took = at => slices[at].values[keys[slices[at].keys].indexOf('latency_ns')];
   // A window that is as long as a request was made for it; a request that reaches beyond the windows only passes by.
@@ -272,7 +271,7 @@ function timePanel(parent, data, title, about) {
     const slice = slices[at], category = texts[slice.category];
     el('b', readout, '', `${path(tracks[slice.track]).slice(1).join(', ')}: ${texts[slice.name]}`);
     const parts = [slice.length === null ? `at ${clock(slice.from, 1000)}` : `${latency(slice.length)} from ${clock(slice.from, 1000)}`];
-    if (WORDS[category]) parts.push(`for ${WORDS[category]}`);
+    if (PURPOSE_WORDS[category]) parts.push(`for ${PURPOSE_WORDS[category]}`);
     keys[slice.keys].forEach((key, place) => parts.push(`${plain(key)} ${worded(key, slice.values[place])}`));
     if (at === picked && links(at).length) parts.push(`${links(at).length} linked`);
     readout.append('; ' + parts.join('; '));
@@ -367,7 +366,7 @@ function timePanel(parent, data, title, about) {
 
   function paintLegend() {
     legend.textContent = '';
-    const named = slice => WORDS[texts[slice.category]] ?? (texts[slice.category] === 'request' ? `${kind(slice)} requests` : texts[slice.category]);
+    const named = slice => PURPOSE_WORDS[texts[slice.category]] ?? (texts[slice.category] === 'request' ? `${kind(slice)} requests` : texts[slice.category]);
     const known = new Map(slices.filter(slice => slice.length !== null).map(slice => [named(slice), ink(slice)]));
     known.forEach((at, name) => {
       const entry = el('span', legend);
