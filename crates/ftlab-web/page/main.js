@@ -77,7 +77,7 @@ function gather(frame, memory) {
     const before = waiting?.drives[at];
     if (!one || !before) return one ?? before ?? null;
     const join = name => [...before[name], ...one[name]].slice(-strips[at].MOST_SPANS);
-    return { ...one, spans: join('spans'), cuts: join('cuts'), left_out: before.left_out + one.left_out };
+    return { ...one, spans: join('spans'), cuts: join('cuts'), busy: join('busy'), left_out: before.left_out + one.left_out };
   });
   waiting = { ...frame, drives: kept, memory };
 }

@@ -1,14 +1,16 @@
 // What each die and channel does: single operations at a slow pace, the share of busy time at a fast one.
 'use strict';
 function stripOf(canvas, legend, about) {
-  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, MOST_HEIGHT = 320, WALL_S = 4, MOST_SPANS = 40000;
+  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, MOST_HEIGHT = 320, WALL_S = 4, MOST_SPANS = 40000, MOST_COLUMNS = 1200;
+  // A new drive was never busy.
+  const NEVER = { now: 0, all: [] };
   // The colour of an operation is that of its purpose; its kind is its pattern.
   const inksOf = () => facts.origins.map(name => colour(PURPOSE_INKS[name]));
-  let facts = null, spans = [], columns = [], busy = null, now = 0, length = 1e6, detailed = true, lost = 0;
+  let facts = null, spans = [], columns = [], busy = NEVER, now = 0, length = 1e6, detailed = true, lost = 0;
 
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
-    [facts, spans, columns, busy, now, lost] = [of, [], [], null, 0, 0];
+    [facts, spans, columns, busy, now, lost] = [of, [], [], NEVER, 0, 0];
     canvas.style.height = `${Math.min(MOST_HEIGHT, AXIS + rows() * MOST_ROW)}px`;
     legend.textContent = '';
     const inks = inksOf();
@@ -22,8 +24,6 @@ function stripOf(canvas, legend, about) {
   }
   // `speed`: simulated nanoseconds a second of the wall; none if as fast as it goes.
   function add(frame, speed) {
-    // Nothing is known of dies before the clock goes on.
-    if (frame.beside_clock) return;
     detailed = frame.spans.length > 0 || (speed !== null && speed <= 200e6);
     now = frame.now_ns;
     lost += frame.left_out;
@@ -36,14 +36,12 @@ function stripOf(canvas, legend, about) {
       });
       spans = spans.filter(span => span.until > now - length).slice(-MOST_SPANS);
     }
-    const all = [...frame.die_busy_ns, ...frame.channel_busy_ns];
-    const before = busy;
-    if (before && now > before.now) {
-      const shares = all.map((value, at) => Math.min(1, (value - before.all[at]) / (now - before.now)));
-      columns.push({ from: before.now, until: now, shares });
-      if (columns.length > 1200) columns.splice(0, columns.length - 1200);
+    for (const one of frame.busy.filter(one => one.now > busy.now)) {
+      const shares = one.all.map((value, at) => Math.min(1, (value - (busy.all[at] ?? 0)) / (one.now - busy.now)));
+      columns.push({ from: busy.now, until: one.now, shares });
+      busy = one;
     }
-    if (!before || now > before.now) busy = { now, all };
+    if (columns.length > MOST_COLUMNS) columns.splice(0, columns.length - MOST_COLUMNS);
     draw();
   }
 
@@ -74,7 +72,7 @@ function stripOf(canvas, legend, about) {
     for (let mark = 0; mark <= 4; mark += 1) {
       const time = from + span * mark / 4;
       pen.textAlign = mark === 4 ? 'end' : 'start';
-      if (time >= 0) pen.fillText(latency(time), mark === 4 ? width - 2 : x(time) + 2, 13);
+      if (time >= 0) pen.fillText(time ? latency(time) : '0', mark === 4 ? width - 2 : x(time) + 2, 13);
     }
     pen.textAlign = 'start';
     about.textContent = detailed

@@ -2,7 +2,7 @@
 'use strict';
 const SLICE_MS = 12, FRAME_MS = 16, SLOW_VIEW_MS = 250;
 // Looks between two glances at the clock: those for something interesting are short.
-const LOOKS = 4, SHORT_LOOKS = 256;
+const LOOKS = 1, SHORT_LOOKS = 256;
 // Faster than this, single operations would be a blur, and are not noted.
 const MOST_FOR_SPANS = 200e6;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
@@ -77,6 +77,8 @@ function joined(frames) {
   const viewing = frames.findLast(frame => frame.series);
   [last.series, last.blocks] = [viewing?.series ?? null, viewing?.blocks ?? null];
   last.cuts = frames.flatMap(frame => frame.cuts);
+  // For how long each die and channel was busy up to these times.
+  last.busy = frames.filter(frame => !frame.beside_clock).map(frame => ({ now: frame.now_ns, all: [...frame.die_busy_ns, ...frame.channel_busy_ns] }));
   last.left_out = frames.reduce((sum, frame) => sum + frame.left_out, 0);
   return last;
 }
