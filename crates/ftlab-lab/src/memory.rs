@@ -28,6 +28,23 @@ fn room_for(reserved: u64) -> u64 {
     reserved.saturating_add(reserved / 16).saturating_add(BESIDES)
 }
 
+/// Requests so much memory as a trial. One request may ask for at most `isize::MAX` bytes, which are 2 GiB in a page of a
+/// browser.
+fn is_there(memory: u64) -> bool {
+    let mut rooms: Vec<Vec<u8>> = Vec::new();
+    let mut left = memory;
+    while left > 0 {
+        let length = left.min(isize::MAX as u64);
+        let mut room = Vec::new();
+        if room.try_reserve_exact(length as usize).is_err() {
+            return false;
+        }
+        rooms.push(room);
+        left -= length;
+    }
+    true
+}
+
 /// What a device has besides its configuration: a probe that observes its flash, and the bytes that it carries.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Instruments<P = (), C = ()> {
@@ -60,17 +77,14 @@ pub fn device_of<P: Probe, C: Contents>(
     instruments: Instruments<P, C>,
 ) -> Result<Device<P, C>, Failure> {
     let reserved = Tables::of(config).reserved.0.saturating_add(of_store(config));
-    let length = usize::try_from(room_for(reserved)).unwrap_or(usize::MAX);
-    let mut room: Vec<u8> = Vec::new();
-    room.try_reserve_exact(length).map_err(|_| {
-        Failure::usage(format!(
+    if !is_there(room_for(reserved)) {
+        return Err(Failure::usage(format!(
             "there is not enough memory for the tables of {}: they take {}, plus what else is \
              needed, and the system refuses that much\n  remedy: {SMALLER}",
             config.options.device.name,
             bytes(reserved)
-        ))
-    })?;
-    drop(room);
+        )));
+    }
     let Instruments { probe, contents } = instruments;
     Ok(assemble_with(setup()?, probe, contents))
 }
@@ -135,6 +149,12 @@ mod tests {
             four.contains("4 at once, take 4.00 GB") && four.contains("fewer at once"),
             "{four}"
         );
+    }
+
+    #[test]
+    fn a_trial_tells_what_is_there() {
+        assert!(is_there(0) && is_there(1 << 20));
+        assert!(!is_there(u64::MAX));
     }
 
     #[test]
