@@ -20,7 +20,7 @@ use crate::args::{FitArgs, FitDeviceArgs};
 use crate::failure::Failure;
 use crate::human::counted;
 use crate::progress::Bars;
-use crate::traces::{PAGE, refuse_special, warn};
+use crate::traces::{PAGE, refuse_special, tell};
 use crate::{character, device, interrupt};
 
 /// The confidence level of intervals.
@@ -157,7 +157,7 @@ fn fit(trace: &mut Trace, input: &str, name: Option<&str>) -> Result<Fitted, Fai
     let name = name.map_or_else(|| format!("{short}-like"), str::to_owned);
     let digest = digest.finish();
     let source = format!("Synthetic: fitted by ftlab to the trace {short} (BLAKE3 {digest})");
-    warn(trace);
+    tell(trace);
     fit.workload(&name, &source)
         .map(|text| Fitted { text, requests, character: tally.report() })
         .map_err(|why| Failure::usage(format!("{why}\n  remedy: ftlab trace inspect {input}")))

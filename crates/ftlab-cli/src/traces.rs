@@ -10,7 +10,7 @@ use ftlab_lab::character::{
 use ftlab_lab::load::{self, short_name};
 use ftlab_lab::result::{self, FileKind};
 use ftlab_workload::trace::{
-    self, Compression, ConvertOptions, Format, Inspection, Location, Trace, TraceError,
+    self, Compression, ConvertOptions, Facts, Format, Inspection, Location, Trace, TraceError,
     compare_characters,
 };
 
@@ -39,7 +39,7 @@ pub fn run(command: &TraceCommand, out: &mut dyn Write) -> Result<(), Failure> {
             check_page(page)?;
             let read = |file: &str| -> Result<Inspection, Failure> {
                 let (found, trace) = inspected(file, reading, trace::inspect)?;
-                warn(&trace);
+                tell(&trace);
                 if found.character.timeless {
                     say!("note: {file}: {NO_TIMES}");
                 }
@@ -249,13 +249,15 @@ fn convert(
             "warning: the trace has no times: those written are all 0; replay it by --queue-depth"
         );
     }
-    warn(trace);
+    tell(trace);
     Ok(())
 }
 
-/// Prints the warnings of the reader.
-pub fn warn(trace: &Trace) {
-    trace.facts().warnings.iter().for_each(|warning| say!("warning: {}", with_flags(warning)));
+/// Prints what the reader assumed, and its warnings.
+pub fn tell(trace: &Trace) {
+    let Facts { file, assumed, warnings, .. } = trace.facts();
+    say!("{file} was read so: {}", with_flags(&assumed.join("; ")));
+    warnings.iter().for_each(|warning| say!("warning: {}", with_flags(warning)));
 }
 
 fn print(found: &Inspection, out: &mut dyn Write) -> std::io::Result<()> {

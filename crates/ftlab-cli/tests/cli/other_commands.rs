@@ -86,6 +86,11 @@ fn converting_says_what_it_does_not_keep() {
         "{}",
         done.err
     );
+    let read =
+        "trace.csv was read so: format: msr, because the first lines fit it; times count 100 ns";
+    assert!(done.err.contains(read), "{}", done.err);
+    let done = place.run("trace compare trace.csv t.spc");
+    assert!(done.err.contains(read) && done.err.contains("t.spc was read so: "), "{}", done.err);
     place.write("untimed.csv", b"R,0,4096\nW,8192,4096\n");
     let plan = "--columns op=1,offset=2,size=3";
     let done = place.run(&format!("trace convert untimed.csv u.txt --to msr {plan}"));

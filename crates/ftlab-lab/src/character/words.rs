@@ -241,8 +241,8 @@ const NOT_KEPT: &str = "A fit keeps shares of operations, sizes, how often pages
                         gaps. It never keeps streams, the order in which pages are used, which pages are neighbours, sizes \
                         that go with places or times, patterns of arrivals, and changes over time.";
 
-/// The least number that does not print as zero.
-const LEAST_TOLD: f64 = 0.001;
+/// A share, an exponent or a variation below this is nearly nothing, and how many times as much another is says little.
+const NEARLY_NOTHING: f64 = 0.1;
 
 /// Figures that a fit does not try to keep.
 const NOT_FITTED: [&str; 1] = ["streams"];
@@ -259,19 +259,24 @@ pub fn fit_in_words(found: &CharacterComparison) -> Vec<String> {
         let [first, second] = values.map(|value| figure_in_words(name, value));
         match first == second {
             true => "All figures of the fitted workload are those of the trace.".to_owned(),
-            false => format!(
-                "The figure that is furthest off is {name}: {first} in the trace, {second} in the fitted workload ({} times \
-                 as much).",
-                digits(times)
-            ),
+            false => {
+                let times = match values.iter().all(|value| *value >= NEARLY_NOTHING) {
+                    true => format!(" ({} times as much)", digits(times)),
+                    false => String::new(),
+                };
+                format!(
+                    "The figure that is furthest off is {name}: {first} in the trace, {second} in the fitted \
+                     workload{times}."
+                )
+            }
         }
     });
     worst.into_iter().chain([NOT_KEPT.to_owned()]).collect()
 }
 
-/// How many times as much the second is. What prints as nothing counts as the least that does not.
+/// How many times as much the second is. What is nearly nothing counts as the least that is not.
 fn times_as_much(first: f64, second: f64) -> f64 {
-    second.max(LEAST_TOLD) / first.max(LEAST_TOLD)
+    second.max(NEARLY_NOTHING) / first.max(NEARLY_NOTHING)
 }
 
 /// How far a ratio is from one, in either direction.

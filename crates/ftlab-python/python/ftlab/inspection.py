@@ -238,8 +238,9 @@ class Inspection:
     """The name of the format; ``requests`` for requests in memory."""
     compression: str
     """How the file is compressed; ``none`` if it is not."""
-    units: dict[str, str]
-    """The units of its numbers: ``time``, ``address``, ``size``."""
+    units: dict[str, str | None]
+    """The units of its numbers: ``time``, ``address``, ``size``. Of a table read by ``columns`` those of its columns,
+    or None."""
     digest: str
     """BLAKE3 of the requests; the same in any container."""
     requests: int

@@ -88,6 +88,15 @@ impl<const N: usize> Columns<N> {
         self.indices[column].is_some()
     }
 
+    /// Whether the footer says that something is true.
+    #[must_use]
+    pub fn says(&self, key: &str) -> bool {
+        let said = self.reader.metadata().file_metadata().key_value_metadata();
+        said.is_some_and(|said| {
+            said.iter().any(|of| of.key == key && of.value.as_deref() == Some("true"))
+        })
+    }
+
     /// Decodes the next rows, at most `most`, and returns their number; 0 at the end.
     ///
     /// # Errors

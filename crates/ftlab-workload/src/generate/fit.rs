@@ -85,7 +85,7 @@ impl Fit {
         };
         self.ops[number] += 1;
         self.forced += u64::from(record.fua);
-        if number == 3 || record.sectors == 0 {
+        if record.op == Op::Flush || record.sectors == 0 {
             return;
         }
         let kind = usize::from(record.op != Op::Read);

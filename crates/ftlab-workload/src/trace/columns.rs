@@ -7,7 +7,7 @@ use ftlab::options::text::nearest;
 use ftlab::options::value::Value;
 use ftlab::units::Bytes;
 
-use super::units::{SpaceUnit, TimeUnit};
+use super::units::{SpaceUnit, TimeUnit, UnitNames, space_name, time_name};
 
 /// A part of a request that a column may hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -139,6 +139,23 @@ impl ColumnPlan {
         match self.of(RequestPart::Time).map(Given::unit) {
             Some(ColumnUnit::Of(ns)) => ns,
             Some(ColumnUnit::Date) | None => TimeUnit::S.ns(),
+        }
+    }
+
+    /// The names of the units of its columns.
+    pub(crate) fn unit_names(&self) -> UnitNames {
+        let of = |part| {
+            let given = self.of(part).filter(|given| amount(&given.text).is_none())?;
+            Some(match (part, given.unit()) {
+                (_, ColumnUnit::Date) => DATE.to_owned(),
+                (RequestPart::Time, ColumnUnit::Of(ns)) => time_name(ns),
+                (_, ColumnUnit::Of(bytes)) => space_name(bytes),
+            })
+        };
+        UnitNames {
+            time: of(RequestPart::Time),
+            address: of(RequestPart::Offset),
+            size: of(RequestPart::Size),
         }
     }
 

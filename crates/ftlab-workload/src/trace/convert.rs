@@ -125,7 +125,8 @@ impl TraceWriter {
     /// The file can't be written, or its name was taken meanwhile.
     pub fn finish(self) -> Result<Converted, TraceError> {
         let TraceWriter { name, path, target, done, .. } = self;
-        let complete = target.finish().and_then(|()| give_name(&Self::unfinished(&path), &path));
+        let complete =
+            target.finish(false).and_then(|()| give_name(&Self::unfinished(&path), &path));
         complete.map_err(|error| TraceError::io(&name, "can't write it", &error))?;
         Ok(done)
     }
@@ -171,7 +172,7 @@ pub fn convert(
     }
     done.not_kept = not_kept(trace, keeps_clock);
     done.remarks.extend(target.remark());
-    target.finish().map_err(failed)?;
+    target.finish(trace.is_timeless()).map_err(failed)?;
     unfinished.publish(path).map_err(failed)?;
     done.digest = digest.finish();
     Ok(done)
@@ -179,8 +180,7 @@ pub fn convert(
 
 /// What a trace that was read to its end holds and a file written from its records does not.
 fn not_kept(trace: &Trace, keeps_clock: bool) -> Vec<String> {
-    let mut lost: Vec<String> =
-        trace.format().not_read.iter().map(|what| (*what).to_owned()).collect();
+    let mut lost = trace.not_read();
     if trace.origin() > SimTime::ZERO && !keeps_clock {
         lost.push("when it began (the times written begin at 0)".to_owned());
     }
@@ -339,13 +339,14 @@ impl ConvertTarget {
         }
     }
 
-    fn finish(self) -> io::Result<()> {
+    /// Completes the file. Only Parquet can say that the requests have no times.
+    fn finish(self, timeless: bool) -> io::Result<()> {
         match self {
             ConvertTarget::Text { buffer, mut out, .. } => {
                 out.write_all(&buffer)?;
                 out.finish()?.sync_all()
             }
-            ConvertTarget::Parquet(writer) => writer.finish()?.sync_all(),
+            ConvertTarget::Parquet(writer) => writer.finish(timeless)?.sync_all(),
         }
     }
 }

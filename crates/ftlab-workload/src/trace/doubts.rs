@@ -76,11 +76,24 @@ pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
         )
     });
     let back = gate.fallback.seam(gate.records).filter(|_| gate.late != Late::Continue);
-    let back = reversed(gate).or_else(|| back.map(|seam| fallen_back(gate, seam)));
+    let back = reversed(gate).or_else(|| {
+        back.map(|seam| shuffled(gate, seam).unwrap_or_else(|| fallen_back(gate, seam)))
+    });
     match (copies, back) {
         (Some(copies), Some(back)) => Some(format!("{copies}; {back}")),
         (copies, back) => copies.or(back),
     }
+}
+
+/// A file in no order of time, in words. Two clocks that take turns look alike, and are told by their turns.
+fn shuffled(gate: &Gate, seam: Seam) -> Option<String> {
+    let (backward, changes) = (gate.order.backward, gate.order.backward + gate.order.forward);
+    (seam == Seam::Restart && gate.order.is_shuffled()).then(|| {
+        format!(
+            "the file is in no order of time, which goes back {backward} of {changes} times: is it sorted by another \
+             column? The requests are sorted by time; those of one time are in the order of the file"
+        )
+    })
 }
 
 /// A clock that falls back, in words.

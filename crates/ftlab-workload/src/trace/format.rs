@@ -232,6 +232,8 @@ pub(crate) struct Remarks {
     pub timeless: bool,
     /// The names of its columns, if its first line has them.
     pub columns: Option<Vec<String>>,
+    /// What the file has and its requests do not, beyond what is so with all files of the format.
+    pub not_read: Vec<String>,
     /// If there are no requests: what the file contains instead, and the remedy.
     pub instead: Option<(String, String)>,
 }

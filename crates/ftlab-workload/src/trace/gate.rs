@@ -5,7 +5,7 @@
 //! unusual loads.
 
 use ftlab::host::Op;
-use ftlab::units::{Nanos, SimTime};
+use ftlab::units::{Nanos, SECTOR_BYTES, SimTime};
 
 use super::error::{Bad, ErrorKind, TraceError};
 use super::record::Record;
@@ -64,6 +64,15 @@ impl Refusal {
     /// Adds the field that the refusal concerns.
     pub fn at(self, field: std::ops::Range<usize>) -> Bad {
         Bad { kind: self.kind, field, problem: self.problem, remedy: Some(self.remedy.into()) }
+    }
+}
+
+/// A size too large for a request, in words. One of more sectors than their number holds is the largest.
+#[cold]
+fn size_in_words(sectors: u32) -> String {
+    match sectors {
+        u32::MAX => "2 TiB or more".to_owned(),
+        _ => format!("{} bytes", u64::from(sectors) * u64::from(SECTOR_BYTES)),
     }
 }
 
@@ -198,7 +207,7 @@ impl Gate {
         if record.sectors > LARGEST_REQUEST {
             return refuse(
                 RecordPart::Size,
-                format!("a request of {} MiB (the limit is 1 GiB)", record.sectors >> 11),
+                format!("a request of {} (the limit is 1 GiB)", size_in_words(record.sectors)),
                 "if sizes count other units, say `size_unit` byte|sector|4k; \
                  up to 1 TiB `accept_implausible` takes it",
             );

@@ -18,7 +18,7 @@ use super::pages::{PageSet, SECTORS_PER_PAGE};
 use super::reader::{BATCH, Facts, Trace};
 use super::record::Record;
 use super::second::SlidingSecond;
-use super::units::Units;
+use super::units::UnitNames;
 
 /// The result of [`inspect`], with the names of its JSON keys.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ pub struct Inspection {
     /// How the file is compressed.
     pub compression: Compression,
     /// The units of its numbers.
-    pub units: Units,
+    pub units: UnitNames,
     /// BLAKE3 of the records; the same in any container.
     pub digest: String,
     /// All requests.

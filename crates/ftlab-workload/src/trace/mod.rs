@@ -69,4 +69,4 @@ pub(crate) use pages::PageSet;
 pub use reader::{BATCH, Facts, Trace, open};
 pub use record::Record;
 pub use suggest::suggested_columns;
-pub use units::{SpaceUnit, TimeUnit, Units};
+pub use units::{SpaceUnit, TimeUnit, UnitNames, Units};

@@ -21,7 +21,7 @@ use super::parts;
 use super::record::Record;
 use super::shape::Silence;
 use super::source::RecordSource;
-use super::units::{SpaceUnit, TimeUnit, Units};
+use super::units::{TimeUnit, UnitNames, Units};
 
 /// The most records in a batch.
 pub const BATCH: usize = 16 << 10;
@@ -60,7 +60,7 @@ pub struct Facts {
     /// How the file is compressed.
     pub compression: Compression,
     /// The units of its numbers.
-    pub units: Units,
+    pub units: UnitNames,
     /// Requests read.
     pub requests: u64,
     /// Whether the requests have no times: played by them, all come at once.
@@ -90,11 +90,7 @@ impl Facts {
             file: name.to_owned(),
             format: "requests",
             compression: Compression::None,
-            units: Units {
-                time: TimeUnit::Ns,
-                address: SpaceUnit::Sector,
-                size: SpaceUnit::Sector,
-            },
+            units: formats::parquet::FORMAT.units.into(),
             requests,
             timeless: false,
             out_of_order: 0,
@@ -373,6 +369,12 @@ impl Trace {
         self.source.remarks().assumed
     }
 
+    /// What its file has and its requests do not.
+    pub(crate) fn not_read(&self) -> Vec<String> {
+        let format = self.format.not_read.iter().map(|what| (*what).to_owned());
+        format.chain(self.source.remarks().not_read).collect()
+    }
+
     /// Returns the format of the trace.
     #[must_use]
     pub fn format(&self) -> &'static Format {
@@ -399,7 +401,10 @@ impl Trace {
             file: self.name.clone(),
             format: self.format.name,
             compression: self.compression,
-            units: self.units,
+            units: match self.options.columns.is_empty() {
+                true => self.units.into(),
+                false => self.options.columns.unit_names(),
+            },
             requests: self.gate.records,
             timeless: remarks.timeless || self.gate.is_at_once(),
             out_of_order: self.gate.out_of_order,

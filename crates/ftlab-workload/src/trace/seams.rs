@@ -16,6 +16,9 @@ const WRAP_MARGIN: u64 = 1024;
 /// A file is in reverse order if of so many changes of the time at most one goes on.
 const REVERSED_IN: u64 = 20;
 
+/// A file is in no order of time if of so many changes of the time two or more go back. By chance it is every second.
+const SHUFFLED_IN: u64 = 5;
+
 /// How the times of a file follow each other.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FileOrder {
@@ -41,6 +44,13 @@ impl FileOrder {
     pub fn is_reversed(&self) -> bool {
         let changes = self.backward + self.forward;
         changes >= SHAPED_FROM && self.forward.saturating_mul(REVERSED_IN) <= changes
+    }
+
+    /// Whether the time goes back about as often as on.
+    pub fn is_shuffled(&self) -> bool {
+        let changes = self.backward + self.forward;
+        changes >= SHAPED_FROM
+            && self.backward.saturating_mul(SHUFFLED_IN) >= changes.saturating_mul(2)
     }
 }
 

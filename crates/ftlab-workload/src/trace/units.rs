@@ -119,6 +119,40 @@ pub struct Units {
     pub size: SpaceUnit,
 }
 
+/// The names of a file's units, as in results: `us`, `sector`. In a table of one's own they may be a number of nanoseconds
+/// or bytes, and `iso` for dates; none where no column has numbers of this kind.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnitNames {
+    /// The unit of times.
+    pub time: Option<String>,
+    /// The unit of addresses.
+    pub address: Option<String>,
+    /// The unit of sizes.
+    pub size: Option<String>,
+}
+
+impl From<Units> for UnitNames {
+    fn from(units: Units) -> UnitNames {
+        UnitNames {
+            time: Some(time_name(units.time.ns())),
+            address: Some(space_name(units.address.bytes())),
+            size: Some(space_name(units.size.bytes())),
+        }
+    }
+}
+
+/// The name of a unit of so many nanoseconds.
+pub(crate) fn time_name(ns: u64) -> String {
+    let known = TimeUnit::ALL.iter().find(|(_, unit)| unit.ns() == ns);
+    known.map_or_else(|| ns.to_string(), |(name, _)| (*name).to_owned())
+}
+
+/// The name of a unit of so many bytes.
+pub(crate) fn space_name(bytes: u64) -> String {
+    let known = SpaceUnit::ALL.iter().find(|(_, unit)| unit.bytes() == bytes);
+    known.map_or_else(|| bytes.to_string(), |(name, _)| (*name).to_owned())
+}
+
 /// What clocks show between 2000 and 2060. Windows counts from 1601.
 pub(crate) const SINCE_1970: [(TimeUnit, RangeInclusive<u64>); 5] = [
     (TimeUnit::S, 946_000_000..=2_840_000_000),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
 use ftlab_workload::trace::{
-    ConvertOptions, Converted, FORMATS, Format, Options, Record, TraceWriter, convert, inspect,
-    named, open,
+    ColumnPlan, ConvertOptions, Converted, FORMATS, Format, Location, Options, Record, TraceWriter,
+    convert, inspect, named, open,
 };
 use proptest::prelude::*;
 
@@ -237,6 +237,47 @@ fn what_a_conversion_does_not_keep_is_said() {
     assert_eq!(written, "0,8,512,r,0.000000000\n1,0,4096,w,0.000001000\n");
     let spc = "0,8,512,r,1.5\n1,0,4096,w,2.25\n";
     assert_eq!(converted(spc, "spc", "spc").1, "0,8,512,r,1.500000000\n1,0,4096,w,2.250000000\n");
+}
+
+/// Converts a table of one's own to Parquet, and returns what was said and the file.
+fn table_converted(text: &str, columns: &str) -> (Converted, tempfile::TempPath) {
+    let name = "table".to_owned();
+    let location = Location::Memory(name, text.as_bytes().to_vec().into());
+    let columns = ColumnPlan::parse(columns).expect("a plan");
+    let mut trace = open(location, Options { columns, ..Options::default() }).expect("readable");
+    let target = tempfile::NamedTempFile::new().expect("a file").into_temp_path();
+    let parquet = named("parquet").expect("known");
+    let done = convert(&mut trace, parquet, &target, ConvertOptions::default());
+    (done.unwrap_or_else(|error| panic!("{error}")), target)
+}
+
+#[test]
+fn of_a_table_the_columns_without_a_part_are_named() {
+    let text = "host,ts,op,lba,len,lat\na,0,R,0,8,1\nb,1,W,8,8,2\n";
+    let plan = "time=ts,op=op,offset=lba:512,size=len:512";
+    assert_eq!(table_converted(text, plan).0.not_kept, ["the columns host, lat"]);
+    let (done, _) = table_converted(text, &format!("{plan},stream=host"));
+    assert_eq!(done.not_kept, ["the column lat", "names of streams"]);
+    let plan = "time=1,op=2,offset=3,size=4,stream=5";
+    assert_eq!(
+        table_converted("0,R,0,512,0\n1,W,8,512,0\n", plan).0.not_kept,
+        ["names of streams"]
+    );
+    let plan = "time=2,op=3,offset=4,size=4KiB";
+    assert_eq!(table_converted("7,0,R,0\n7,1,W,4096\n", plan).0.not_kept, ["the column 1"]);
+}
+
+#[test]
+fn a_trace_without_times_stays_one_as_parquet() {
+    let text: String = (0..200).map(|at| format!("R,{}\n", at * 4_096)).collect();
+    let (_, file) = table_converted(&text, "op=1,offset=2,size=4KiB");
+    let mut trace = open(&*file, Options::default()).expect("readable");
+    let found = inspect(&mut trace).unwrap_or_else(|error| panic!("{error}"));
+    assert!(found.character.timeless && found.max_requests_in_1s.is_none());
+    assert!(found.assumed.iter().any(|of| of == "requests have no times, as the file says"));
+    let (_, file) = table_converted("0,R,0\n1,R,4096\n", "time=1,op=2,offset=3,size=4KiB");
+    let mut trace = open(&*file, Options::default()).expect("readable");
+    assert!(!inspect(&mut trace).expect("readable").character.timeless);
 }
 
 #[test]

@@ -267,7 +267,7 @@ fn a_clock_that_stands_still_is_refused() {
 fn sizes_and_spans_beyond_reason_point_at_their_field() {
     let error = failure("1 0 8 8 1\n2 0 8 2097153 1\n3 0 8 8 1\n");
     insta::assert_snapshot!(error, @r"
-    trace.csv, line 2: a request of 1024 MiB (the limit is 1 GiB)
+    trace.csv, line 2: a request of 1073742336 bytes (the limit is 1 GiB)
       2 | 2 0 8 2097153 1
         |       ^^^^^^^
     remedy: if sizes count other units, say `size_unit` byte|sector|4k; up to 1 TiB `accept_implausible` takes it

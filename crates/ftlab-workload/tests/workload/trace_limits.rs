@@ -38,18 +38,18 @@ fn the_largest_request_is_one_gib_and_on_demand_one_tib() {
     let of = |sectors| [(1, 0, 8), (2, 0, sectors)];
     assert_eq!(problem(&of(GIB), Options::default()), None);
     let told = problem(&of(GIB + 1), Options::default()).expect("too large");
-    assert!(told.starts_with("a request of 1024 MiB"), "{told}");
+    assert!(told.starts_with("a request of 1073742336 bytes"), "{told}");
     assert_eq!(problem(&of(GIB + 1), accepting()), None);
     assert_eq!(problem(&of(1 << 31), accepting()), None);
     let told = problem(&of((1 << 31) + 1), accepting()).expect("beyond all");
-    assert!(told.starts_with("a request of 1048576 MiB"), "{told}");
+    assert!(told.starts_with("a request of 1099511628288 bytes"), "{told}");
 }
 
 /// A large request at a far address: the right one of the two is reported.
 #[test]
 fn a_request_of_exactly_one_gib_is_not_what_is_wrong_with_a_far_address() {
     const LARGEST_SPAN: u64 = 10_000_000_000_000_000 / 512;
-    for (sectors, begins) in [(GIB, "addresses span"), (GIB + 1, "a request of 1024 MiB")] {
+    for (sectors, begins) in [(GIB, "addresses span"), (GIB + 1, "a request of 1073742336 bytes")] {
         let told = problem(&[(1, 0, 8), (2, LARGEST_SPAN, sectors)], Options::default());
         assert!(told.as_ref().is_some_and(|told| told.starts_with(begins)), "{sectors}: {told:?}");
     }

@@ -32,6 +32,28 @@ fn expected() -> [Record; 2] {
 }
 
 #[test]
+fn a_file_in_no_order_of_time_is_not_called_a_second_recording() {
+    // Modulo a power of two, triangular numbers take each value once.
+    let line = |at: u64| {
+        format!("{},h,0,Read,{},4096,1\n", at * (at + 1) / 2 % 1_024 * 10_000, at * 4_096)
+    };
+    let text: String = (0..1_024).map(line).collect();
+    let (records, facts) = read(text.as_bytes());
+    assert!(records.is_sorted_by_key(|record| record.at));
+    let warnings = facts.warnings.join("\n");
+    assert!(warnings.contains("in no order of time, which goes back"), "{warnings}");
+    assert!(!warnings.contains("another recording"), "{warnings}");
+    // Two recordings, whose requests are a little out of order.
+    let line = |at: u64| {
+        let near = at % 500 / 4 * 4 + [0, 2, 1, 3][at as usize % 4];
+        format!("{},h,0,Read,{},4096,1\n", near * 10_000, at * 4_096)
+    };
+    let text: String = (0..1_000).map(line).collect();
+    let warnings = read(text.as_bytes()).1.warnings.join("\n");
+    assert!(warnings.contains("another recording began"), "{warnings}");
+}
+
+#[test]
 fn utf_16_is_read_and_said() {
     let text = MSR.replace('\n', "\r\n");
     let low: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();

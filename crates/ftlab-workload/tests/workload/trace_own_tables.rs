@@ -163,6 +163,21 @@ fn units_of_the_whole_trace_and_of_columns_are_joined_or_refused() {
 }
 
 #[test]
+fn results_have_the_units_of_the_columns() {
+    let units = |text: &str, columns: &str| {
+        let units = read(text, by(columns)).1.units;
+        [units.time, units.address, units.size].map(|unit| unit.unwrap_or("none".to_owned()))
+    };
+    let text = "5,R,8,1\n6,R,16,1\n";
+    assert_eq!(units(text, "time=1:us,op=2,offset=3:512,size=4"), ["us", "sector", "byte"]);
+    assert_eq!(units(text, "op=2,offset=3:16384,size=4KiB"), ["none", "16384", "none"]);
+    let dates = "2024-01-01T00:00:00Z,R,8,1\n2024-01-01T00:00:01Z,R,16,1\n";
+    assert_eq!(units(dates, "time=1:iso,op=2,offset=3:4k,size=4")[..2], ["iso", "4k"]);
+    let said = Options { time_unit: Some(TimeUnit::Ms), ..by("time=1,op=2,offset=3,size=4") };
+    assert_eq!(read(text, said).1.units.time.as_deref(), Some("ms"));
+}
+
+#[test]
 fn a_column_of_numbers_has_one_meaning() {
     let times = |table: &str| -> Vec<u64> {
         let (records, _) = read(table, by("time=1:us,op=2,offset=3,size=4"));

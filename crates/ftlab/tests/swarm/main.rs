@@ -20,7 +20,9 @@ use ftlab::config::{all_options, all_policies};
 use ftlab_torture::draw;
 
 /// Cases that run by default.
-const CASES: u64 = 1_000;
+const CASES: u64 = 600;
+/// Cases that are drawn to see that every option is among them.
+const DRAWN: u64 = 1_500;
 
 fn asked(name: &str, otherwise: u64) -> u64 {
     std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
@@ -76,7 +78,7 @@ fn every_option_is_drawn() {
             missing.insert(format!("{} = {}", seam.path, policy.name), ());
         });
     }
-    for seed in 0..CASES * 3 / 2 {
+    for seed in 0..DRAWN {
         for (path, value) in Case::draw(seed).settings {
             missing.remove(path);
             missing.remove(&format!("{path} = {}", value.trim_matches('"')));

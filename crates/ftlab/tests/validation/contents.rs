@@ -265,7 +265,7 @@ fn is_write_through(setup: &DeviceSetup) -> bool {
 pub fn cases() -> ProptestConfig {
     let asked = std::env::var("FTLAB_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
-        cases: asked.unwrap_or(if is_long() { 600 } else { 250 }),
+        cases: asked.unwrap_or(if is_long() { 400 } else { 250 }),
         rng_seed: if asked.is_some() { RngSeed::Random } else { RngSeed::Fixed(2) },
         failure_persistence: None,
         max_shrink_iters: 1_000,

@@ -118,7 +118,8 @@ impl LineFormat for Biosnoop {
             .time(TimeUnit::Ms.ns())
             .map_err(|bad| Bad { field: latency, ..bad })?;
         let at = SimTime((ended.0.saturating_add(LEAD)).saturating_sub(latency.0));
-        let stream = self.disks.number(&line[columns[place - 1].clone()]);
+        let stream =
+            self.disks.number(&line[columns[place - 1].clone()], || columns[place - 1].clone())?;
         let Some(BlockOperation { op: Some(op), fua, .. }) =
             BlockOperation::of_rwbs(&line[columns[place].clone()])
         else {

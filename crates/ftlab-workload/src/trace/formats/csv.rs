@@ -34,7 +34,7 @@ pub(crate) static FORMAT: Format = Format {
     tick: Nanos(1),
     unit_varies: true,
     source: "the user",
-    not_read: &["columns without a part", "names of streams"],
+    not_read: &[],
     codec: Codec::Text { fit: format::fit::<Csv>, open: format::open::<Csv>, writer: None },
 };
 
@@ -46,6 +46,15 @@ const UNITS: Units = Units { time: TimeUnit::S, address: SpaceUnit::Byte, size: 
 enum FieldOrigin<T> {
     Column { index: usize, unit: ColumnUnit },
     Constant(T),
+}
+
+impl<T> FieldOrigin<T> {
+    fn column(self) -> Option<usize> {
+        match self {
+            FieldOrigin::Column { index, .. } => Some(index),
+            FieldOrigin::Constant(_) => None,
+        }
+    }
 }
 
 /// The parts of a request in a table whose head is known.
@@ -299,6 +308,26 @@ impl Csv {
         Bad::field(0..line.len(), problem)
     }
 
+    /// The columns that are no part of requests, in words.
+    fn unused(&self) -> Option<String> {
+        let TableLayout { time, op, offset, size, stream } = self.layout.as_ref().ok()?;
+        let [time, stream] =
+            [time.and_then(FieldOrigin::column), stream.and_then(FieldOrigin::column)];
+        let used = [time, op.column(), offset.column(), size.column(), stream];
+        let unused = (0..self.columns.len()).filter(|index| !used.contains(&Some(*index)));
+        let name = |index: usize| match self.has_head {
+            true => clip(&self.columns[index]),
+            false => (index + 1).to_string(),
+        };
+        let mut names: Vec<String> = unused.map(name).collect();
+        let what = if names.len() == 1 { "the column" } else { "the columns" };
+        if names.len() > LISTED {
+            names.truncate(LISTED);
+            names.push("...".to_owned());
+        }
+        (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
+    }
+
     fn op(&mut self, line: &[u8], from: FieldOrigin<WordMeaning>) -> Result<WordMeaning, Bad> {
         match from {
             FieldOrigin::Constant(op) => Ok(op),
@@ -477,7 +506,8 @@ impl LineFormat for Csv {
         let stream = match layout.stream {
             None | Some(FieldOrigin::Constant(_)) => 0,
             Some(FieldOrigin::Column { index, .. }) => {
-                self.names.number(self.splitter.field(index).unwrap_or_default())
+                let name = self.splitter.field(index).unwrap_or_default();
+                self.names.number(name, || 0..line.len())?
             }
         };
         // A flush has no place.
@@ -515,7 +545,9 @@ impl LineFormat for Csv {
         let marks = [(time, "the times"), (offset, "the addresses"), (size, "the sizes")];
         remarks.assumed.extend(marks.iter().filter_map(|(marks, what)| marks.in_words(what)));
         remarks.assumed.extend(self.seen.in_words());
+        remarks.not_read.extend(self.unused());
         if !self.names.is_empty() {
+            remarks.not_read.push("names of streams".to_owned());
             remarks.assumed.push(self.names.remark("values of its column"));
             remarks.stream_names = self.names.told_apart();
         }

@@ -1,41 +1,74 @@
 //! Names of disks or files in a trace, numbered in the order in which they come.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::trace::character::MOST_STREAMS;
+use crate::trace::error::{Bad, ErrorKind};
 
 /// Names, numbered from zero.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Names {
     numbers: HashMap<Vec<u8>, u32>,
-    order: Vec<String>,
+    /// The first of them, as many as streams are told apart.
+    first: Vec<String>,
 }
+
+/// How many names there may be: all are kept, so that each has one number. No one has so many disks, or so many files
+/// of interest; it is rather another column.
+const MOST_NAMES: usize = 1 << 20;
+/// Longer names are refused for the same reason.
+const LONGEST_NAME: usize = 4 << 10;
 
 /// How many names a remark lists.
 const LISTED: usize = 6;
 
 impl Names {
-    /// The number of a name.
-    pub fn number(&mut self, name: &[u8]) -> u32 {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
+    /// The number of the name that stands at a place of a line.
+    ///
+    /// # Errors
+    /// There are too many names to keep, or it is too long.
+    #[inline]
+    pub fn number(
+        &mut self,
+        name: &[u8],
+        place: impl FnOnce() -> Range<usize>,
+    ) -> Result<u32, Bad> {
+        match self.numbers.get(name) {
+            Some(number) => Ok(*number),
+            None => self.add(name, place),
         }
-        let number = self.order.len() as u32;
-        self.numbers.insert(name.to_vec(), number);
-        self.order.push(String::from_utf8_lossy(name).into_owned());
-        number
+    }
+
+    #[cold]
+    fn add(&mut self, name: &[u8], place: impl FnOnce() -> Range<usize>) -> Result<u32, Bad> {
+        let number = self.numbers.len();
+        let problem = if number == MOST_NAMES {
+            format!("the streams have more than {MOST_NAMES} names")
+        } else if name.len() > LONGEST_NAME {
+            format!("the name of a stream is longer than {LONGEST_NAME} bytes")
+        } else {
+            self.numbers.insert(name.to_vec(), number as u32);
+            if number < MOST_STREAMS {
+                self.first.push(String::from_utf8_lossy(name).into_owned());
+            }
+            return Ok(number as u32);
+        };
+        let remedy =
+            Some("is that the column of the streams? Without one, all are one stream".to_owned());
+        Err(Bad { kind: ErrorKind::Implausible, field: place(), problem, remedy })
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
+        self.numbers.is_empty()
     }
 
     /// Says which number which name has.
     pub fn remark(&self, what: &str) -> String {
-        let listed = self.order.iter().take(LISTED).enumerate();
+        let listed = self.first.iter().take(LISTED).enumerate();
         let listed: Vec<_> = listed.map(|(number, name)| format!("{number} {name}")).collect();
-        let more = match self.order.len().saturating_sub(LISTED) {
+        let more = match self.numbers.len().saturating_sub(LISTED) {
             0 => String::new(),
             more => {
                 format!(" and {more} more; all are in stream_names of ftlab trace inspect --json")
@@ -46,6 +79,27 @@ impl Names {
 
     /// The names by number, as many as streams are told apart.
     pub fn told_apart(&self) -> Vec<String> {
-        self.order.iter().take(MOST_STREAMS).cloned().collect()
+        self.first.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_kept_up_to_a_bound() {
+        let mut names = Names::default();
+        for number in 0..MOST_NAMES as u32 {
+            assert_eq!(names.number(&number.to_le_bytes(), || 0..0).ok(), Some(number));
+        }
+        assert!(
+            names.number(b"one more", || 0..0).unwrap_err().problem.contains("more than 1048576")
+        );
+        assert_eq!(names.number(&7_u32.to_le_bytes(), || 0..0).ok(), Some(7));
+        assert_eq!(names.told_apart().len(), MOST_STREAMS);
+        let long = vec![b'x'; LONGEST_NAME + 1];
+        assert!(Names::default().number(&long, || 0..0).is_err());
+        assert_eq!(Names::default().number(&long[1..], || 0..0).ok(), Some(0));
     }
 }

@@ -37,6 +37,9 @@ const MOST_SECTORS: u64 = u64::MAX / 512;
 /// How the library begins to say that it lacks a compression.
 const NO_CODEC: &str = "Disabled feature at compile time";
 
+/// The key in the footer of a file whose requests have no times.
+pub(super) const TIMELESS: &str = "ftlab.timeless";
+
 /// Opens a Parquet file.
 pub(crate) fn open(
     table: TableBytes,
@@ -128,7 +131,11 @@ impl RecordSource for ParquetSource {
     }
 
     fn remarks(&self) -> Remarks {
-        let mut remarks = Remarks::default();
+        let timeless = self.columns.says(TIMELESS);
+        let mut remarks = Remarks { timeless, ..Remarks::default() };
+        if timeless {
+            remarks.assumed.push("requests have no times, as the file says".to_owned());
+        }
         if !self.columns.has(4) {
             remarks
                 .assumed

@@ -7,13 +7,14 @@ use std::sync::Arc;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical, ZstdLevel};
 use parquet::data_type::{Int32Type, Int64Type};
 use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{ColumnPath, Type};
 
 use crate::trace::record::{Record, op_code};
 
-use super::parquet::COLUMNS;
+use super::parquet::{COLUMNS, TIMELESS};
 
 /// The rows of a row group: some megabytes, so that a reader needs little memory.
 const GROUP_ROWS: usize = 1 << 20;
@@ -55,9 +56,13 @@ impl ParquetWriter {
         if self.times.len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes the remaining rows and the footer.
-    pub fn finish(mut self) -> io::Result<File> {
+    /// Writes the remaining rows and the footer, which says if the requests have no times.
+    pub fn finish(mut self, timeless: bool) -> io::Result<File> {
         self.write_group()?;
+        if timeless {
+            let said = KeyValue::new(TIMELESS.to_owned(), "true".to_owned());
+            self.out.append_key_value_metadata(said);
+        }
         self.out.into_inner().map_err(io::Error::other)
     }
 
