@@ -8,6 +8,7 @@ mod packed;
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -62,6 +63,8 @@ enum ArchivePiece {
     /// The next file begins.
     Begins(String),
     Content(Vec<u8>),
+    /// All files came, but the archive lacks its end.
+    Unended,
     Failed(io::Error),
 }
 
@@ -75,6 +78,13 @@ struct ArchivePieces {
     /// The name of a file that has begun and was not handed out yet.
     next: Option<String>,
     failed: Option<io::Error>,
+    is_unended: bool,
+}
+
+impl ArchivePieces {
+    fn new(from: Receiver<ArchivePiece>, failed: Option<io::Error>) -> Arc<Mutex<ArchivePieces>> {
+        Arc::new(Mutex::new(ArchivePieces { from, next: None, failed, is_unended: false }))
+    }
 }
 
 impl Archive {
@@ -84,9 +94,7 @@ impl Archive {
         if cfg!(target_family = "wasm") {
             let text = "archives can't be read in a browser: unpack it first";
             let failed = Some(io::Error::new(io::ErrorKind::Unsupported, text));
-            return Archive {
-                pieces: Arc::new(Mutex::new(ArchivePieces { from, next: None, failed })),
-            };
+            return Archive { pieces: ArchivePieces::new(from, failed) };
         }
         std::thread::spawn(move || {
             let done = match (kind, bytes) {
@@ -112,7 +120,12 @@ impl Archive {
                 let _ = to.send(ArchivePiece::Failed(error));
             }
         });
-        Archive { pieces: Arc::new(Mutex::new(ArchivePieces { from, next: None, failed: None })) }
+        Archive { pieces: ArchivePieces::new(from, None) }
+    }
+
+    /// Whether it turned out to lack its end, so that files behind the last one may be missing.
+    pub fn is_unended(&self) -> bool {
+        lock(&self.pieces).is_unended
     }
 
     /// Goes on to the next file: its name and its bytes. What is left of the one before is passed over.
@@ -147,6 +160,10 @@ impl ArchivePieces {
             Ok(ArchivePiece::Content(block)) => Ok(Some(block)),
             Ok(ArchivePiece::Begins(name)) => {
                 self.next = Some(name);
+                Ok(None)
+            }
+            Ok(ArchivePiece::Unended) => {
+                self.is_unended = true;
                 Ok(None)
             }
             Ok(ArchivePiece::Failed(error)) => {
@@ -230,7 +247,9 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
         io::ErrorKind::Other => damaged(error),
         _ => error,
     };
-    for entry in tar::Archive::new(from).entries().map_err(early)? {
+    let mut watched = EndWatch { from, has_ended: Arc::default() };
+    let has_ended = Arc::clone(&watched.has_ended);
+    for entry in tar::Archive::new(&mut watched).entries().map_err(early)? {
         let mut entry = entry.map_err(early)?;
         if !entry.header().entry_type().is_file() {
             continue;
@@ -238,7 +257,7 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
         let name = entry.path()?.to_string_lossy().into_owned();
         let size = entry.size();
         match send_file(name, &mut entry, to)? {
-            None => break,
+            None => return Ok(()),
             Some(sent) if sent < size => {
                 let text = format!("the archive ends after {sent} of the file's {size} bytes");
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
@@ -246,7 +265,29 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
             Some(_) => {}
         }
     }
+    // All programs that write tar end it with blocks of zeros, as POSIX wants it. Without them it was probably cut off between
+    // two files; but GNU tar reads that, too, so it is said and not refused.
+    if has_ended.load(Ordering::Relaxed) {
+        // If nobody listens, nobody misses it.
+        let _ = to.send(ArchivePiece::Unended);
+    }
     Ok(())
+}
+
+/// Passes bytes on, and notes whether they were read to their end. A tar is not, because its reader stops at zeros.
+struct EndWatch<R> {
+    from: R,
+    has_ended: Arc<AtomicBool>,
+}
+
+impl<R: Read> Read for EndWatch<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.from.read(buffer)?;
+        if count == 0 && !buffer.is_empty() {
+            self.has_ended.store(true, Ordering::Relaxed);
+        }
+        Ok(count)
+    }
 }
 
 #[cfg(not(feature = "compressors"))]

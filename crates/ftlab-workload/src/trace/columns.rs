@@ -64,6 +64,11 @@ pub(crate) enum ColumnUnit {
 const DATE: &str = "iso";
 
 impl Given {
+    /// Whether the unit of its numbers was said.
+    pub fn has_unit(&self) -> bool {
+        self.unit.is_some()
+    }
+
     /// The unit of its numbers, or that of the part if none was said: seconds for times, bytes for places and sizes.
     pub fn unit(&self) -> ColumnUnit {
         self.unit.unwrap_or(match self.part {
@@ -188,6 +193,13 @@ impl ColumnPlan {
                 Ok(())
             }
         }
+    }
+
+    /// The column of a part with other units, to be said: ``time=ts:us``; none if no column has numbers with a unit for it.
+    pub(crate) fn with_unit(&self, part: RequestPart, unit: &str) -> Option<String> {
+        let given = self.of(part).filter(|given| amount(&given.text).is_none())?;
+        let is_date = given.unit == Some(ColumnUnit::Date);
+        (!is_date).then(|| format!("{}={}:{unit}", part.name(), given.text))
     }
 
     /// Whether a part may be the column of this name or number, counted from one.

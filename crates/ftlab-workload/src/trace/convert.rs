@@ -124,7 +124,8 @@ impl TraceWriter {
     /// # Errors
     /// The file can't be written, or its name was taken meanwhile.
     pub fn finish(self) -> Result<Converted, TraceError> {
-        let TraceWriter { name, path, target, done, .. } = self;
+        let TraceWriter { name, path, target, mut done, .. } = self;
+        done.remarks.extend(target.remark());
         let complete =
             target.finish(false).and_then(|()| give_name(&Self::unfinished(&path), &path));
         complete.map_err(|error| TraceError::io(&name, "can't write it", &error))?;

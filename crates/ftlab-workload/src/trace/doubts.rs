@@ -4,6 +4,7 @@
 use ftlab::units::{Nanos, SimTime};
 
 use super::clock::{COARSE_NS, ClockSteps};
+use super::columns::{Given, RequestPart};
 use super::format::Format;
 use super::gate::{Gate, Late, RATE_FROM};
 use super::options::Options;
@@ -24,15 +25,24 @@ const ENOUGH: u64 = 100;
 
 /// Warns of a high mean rate if the file does not state its time unit, and of an absurd rate in any case.
 pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
-    let unsaid = options.time_unit.is_none() && format.unit_varies;
+    let plan = &options.columns;
+    let said =
+        options.time_unit.is_some() || plan.of(RequestPart::Time).is_some_and(Given::has_unit);
+    let unsaid = !said && format.unit_varies;
     let high = gate.rate(RATE_FROM).filter(|rate| unsaid && *rate > HIGH_RATE);
     let rate = high.or_else(|| gate.rate(SHAPED_FROM).filter(|rate| *rate > ABSURD_RATE))?;
-    let unit = options.units(format).time;
+    let unit = match plan.is_empty() {
+        true => options.units(format).time,
+        false => TimeUnit::of_ns(plan.time_unit_ns())?,
+    };
     let slower = |next: &TimeUnit| {
         let slower = rate * unit.ns() as f64 / next.ns() as f64;
         let decimals = if slower < 10.0 { 2 } else { 0 };
         let (words, name) = (next.words(), name(*next));
-        format!("; if they count {words}, it is {slower:.decimals$} (`time_unit` {name})")
+        let option =
+            plan.with_unit(RequestPart::Time, name).map(|said| format!("`columns` {said}"));
+        let option = option.unwrap_or_else(|| format!("`time_unit` {name}"));
+        format!("; if they count {words}, it is {slower:.decimals$} ({option})")
     };
     let others: String = coarser(unit).iter().map(slower).collect();
     let remedy = if others.is_empty() { "; is that the column of the times?" } else { "" };
@@ -99,6 +109,12 @@ fn shuffled(gate: &Gate, seam: Seam) -> Option<String> {
 /// A clock that falls back, in words.
 fn fallen_back(gate: &Gate, seam: Seam) -> String {
     let (back, after) = (Nanos(gate.fallback.back_ns), gate.fallback.after);
+    if let Some(request) = gate.spike() {
+        return format!(
+            "the time of request {request} of the file is ahead of all others by {back} or so, and those behind it go on from \
+             the one before: is its line damaged? Sorted by time, it comes last; mend or delete that line"
+        );
+    }
     let begin = format!("the time goes back by {back} after request {after} of the file");
     let what = match seam {
         Seam::Restart => "as if another recording began there".to_owned(),

@@ -9,11 +9,12 @@ use ftlab::host::Op;
 use ftlab::options::text::nearest;
 use ftlab::units::{Lba, Nanos, SimTime};
 
+use super::chance::FirstRequests;
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::fields::{BLANKS, Fields};
 use super::formats;
 use super::gate::RecordPart;
-use super::head::{self, Head, HeadRule};
+use super::head::{self, Head, HeadRule, OwnColumns};
 use super::input::Lines;
 use super::lastline::UsualLine;
 use super::options::Options;
@@ -158,6 +159,10 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
     const FINDS_COLUMNS: bool = false;
     /// The names of columns with which files of this format begin, if they do.
     const HEADS: &'static [&'static [&'static str]] = &[];
+    /// The column with a 0 or 1 for the operation, counted from zero, and what a 1 is.
+    const FLAG: Option<(usize, Op)> = None;
+    /// The column of its streams, counted from zero, if it has nothing but numbers that tables of other columns may have, too.
+    const STREAM: Option<usize> = None;
 
     /// Creates a reader; `sample` is the beginning of the file.
     fn new(units: Units, options: &Options, sample: &[u8]) -> Self;
@@ -179,6 +184,11 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
             true => Fields::<BLANKS>::nth(line, index),
             false => Fields::<b','>::nth(line, index),
         }
+    }
+
+    /// Whether the last field of a line is a number that is read, and of which nothing tells how long it is.
+    fn reads_last_number(&self) -> bool {
+        false
     }
 
     /// Returns the reader's assumptions and observations so far.
@@ -261,6 +271,17 @@ pub(crate) struct Fit {
     pub first_broken: Option<(u64, Bad)>,
     /// Whether the first line names columns, but not as files of this format do.
     pub has_foreign_head: bool,
+    /// Why the requests can't be of this format.
+    pub contradiction: Option<String>,
+    /// Why they may not be.
+    pub doubt: Option<String>,
+}
+
+/// The format of a file.
+pub(crate) struct Detected {
+    pub format: &'static Format,
+    /// Why it may be another.
+    pub doubt: Option<String>,
 }
 
 /// How many bytes at its beginning a reader of records of bytes sees.
@@ -285,8 +306,8 @@ pub(crate) fn fit<F: LineFormat>(
     options: &Options,
     head: Option<&Head>,
 ) -> Fit {
-    let mut format = F::new(options.units(format), options, sample);
-    let mut fit = Fit::default();
+    let mut reader = F::new(options.units(format), options, sample);
+    let (mut fit, mut first_requests) = (Fit::default(), FirstRequests::default());
     let mut begun = false;
     let has_foreign_comment = |head: &Head| head.is_comment && !head.is_of(F::HEADS);
     fit.has_foreign_head = head.is_some_and(has_foreign_comment);
@@ -297,8 +318,11 @@ pub(crate) fn fit<F: LineFormat>(
             continue;
         }
         let first = !std::mem::replace(&mut begun, true);
-        match format.line(line) {
-            Ok(Some(_)) => fit.requests += 1,
+        match reader.line(line) {
+            Ok(Some(record)) => {
+                fit.requests += 1;
+                first_requests.add(&record);
+            }
             Ok(None) => fit.others += 1,
             Err(_) if first && head.is_some_and(|head| head.is_of(F::HEADS)) => {}
             Err(bad) => {
@@ -307,6 +331,12 @@ pub(crate) fn fit<F: LineFormat>(
                 fit.first_broken.get_or_insert((number as u64 + 1, bad));
             }
         }
+    }
+    // What a head says counts more than numbers.
+    let has_own_head = head.is_some_and(|head| head.is_of(F::HEADS));
+    if let Some(stream) = F::STREAM.filter(|_| !has_own_head) {
+        fit.contradiction = first_requests.contradiction(stream);
+        fit.doubt = first_requests.doubt(format, stream, F::COLUMNS.time);
     }
     fit
 }
@@ -337,22 +367,28 @@ pub(crate) fn open<F: LineFormat>(
     format: &'static Format,
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
-    let units = options.units(format);
+    let (units, name) = (options.units(format), lines.name().to_owned());
     let sample = lines.sample()?;
     let head = head::of(sample);
     let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample, head.as_ref()));
     let head = head.filter(|_| !F::FINDS_COLUMNS);
-    let rule = |head: Head| head.rule(format, F::HEADS, F::COLUMNS, &units, sample);
-    let rule = head.map_or(HeadRule::None, rule);
+    let flag = F::FLAG.filter(|_| !options.invert_ops);
+    let own = OwnColumns { columns: F::COLUMNS, flag, units };
+    let rule = |head: &Head| head.rule(format, F::HEADS, &own, sample);
+    let rule = head.as_ref().map_or(HeadRule::None, rule);
+    // A comment is never read, so it is refused here.
+    if let HeadRule::Refused { number, why } = &rule
+        && head.is_some_and(|head| head.is_comment)
+    {
+        let place = TracePosition::of(*number, line_of(sample, *number), why.field.clone());
+        let remedy = why.remedy.clone().unwrap_or_default();
+        return Err(TraceError::new(why.kind, &name, &why.problem, remedy).at(place));
+    }
     Ok(Box::new(LineSource::new(lines, reader, rule, usual, options.skip_malformed)))
 }
 
 /// Detects the format of a text from its beginning: the one in which most lines are valid.
-pub(crate) fn detect(
-    name: &str,
-    sample: &[u8],
-    options: &Options,
-) -> Result<&'static Format, TraceError> {
+pub(crate) fn detect(name: &str, sample: &[u8], options: &Options) -> Result<Detected, TraceError> {
     if sample.iter().all(u8::is_ascii_whitespace) {
         return Err(TraceError::new(
             ErrorKind::Empty,
@@ -362,8 +398,8 @@ pub(crate) fn detect(
         ));
     }
     let mut best: Option<(&'static Format, Fit)> = None;
-    // Formats that fit but for the names of columns.
-    let mut foreign = None;
+    // A format that fits but for the names of columns, or what the numbers say.
+    let mut misfit = None;
     let head = head::of(sample);
     let mut silent = None;
     for format in FORMATS.iter().copied() {
@@ -373,8 +409,8 @@ pub(crate) fn detect(
             silent = silent.or_else(|| (fit.others > fit.broken).then_some(format));
             continue;
         }
-        if fit.has_foreign_head {
-            foreign = foreign.or_else(|| (fit.requests >= fit.broken).then_some(format));
+        if fit.has_foreign_head || fit.contradiction.is_some() {
+            misfit = misfit.or_else(|| misfit_of(format, fit, head.as_ref()));
             continue;
         }
         // A format that reads at least half of the lines precedes one that reads more of them but
@@ -386,11 +422,26 @@ pub(crate) fn detect(
     }
     match (best, silent) {
         // If up to half of the lines are malformed, reading reports the first of them.
-        (Some((format, fit)), _) if fit.requests >= fit.broken => Ok(format),
+        (Some((format, fit)), _) if fit.requests >= fit.broken => {
+            Ok(Detected { format, doubt: fit.doubt })
+        }
         // Requests may come later; otherwise the format knows what the file contains instead.
-        (_, Some(format)) => Ok(format),
-        (best, None) => Err(unknown(name, sample, best, foreign, head)),
+        (_, Some(format)) => Ok(Detected { format, doubt: None }),
+        (best, None) => Err(unknown(name, sample, best, misfit, head)),
     }
+}
+
+/// A format that would read most lines, and why the file is none of its.
+struct Misfit {
+    format: &'static Format,
+    why: String,
+}
+
+#[cold]
+fn misfit_of(format: &'static Format, fit: Fit, head: Option<&Head>) -> Option<Misfit> {
+    let names = |head: &Head| format!("line {} names the columns of no known format", head.number);
+    let why = fit.contradiction.filter(|_| !fit.has_foreign_head).or_else(|| head.map(names))?;
+    (fit.requests >= fit.broken).then_some(Misfit { format, why })
 }
 
 /// Whether a byte is a control character that text does not contain, unlike tabs and line ends.
@@ -403,7 +454,7 @@ fn unknown(
     name: &str,
     sample: &[u8],
     nearest: Option<(&Format, Fit)>,
-    foreign: Option<&Format>,
+    misfit: Option<Misfit>,
     head: Option<Head>,
 ) -> TraceError {
     if sample.iter().any(|&byte| is_no_text(byte)) {
@@ -438,12 +489,9 @@ fn unknown(
     let guess = suggest::guess(sample);
     let own = guess.in_words().map_or(String::new(), |own| format!("{own}; or "));
     let shown = guess.shown;
-    if let (Some(head), Some(foreign)) = (&head, foreign) {
-        let problem = format!(
-            "its numbers would fit {}, but line {} names the columns of no known format{shown}",
-            foreign.name, head.number
-        );
-        let remedy = format!("{own}`format` {} reads it as {}", foreign.name, foreign.columns);
+    if let Some(Misfit { format, why }) = misfit {
+        let problem = format!("its numbers would fit {}, but {why}{shown}", format.name);
+        let remedy = format!("{own}`format` {} reads it as {}", format.name, format.columns);
         return fails(problem, remedy);
     }
     let number = first_content(sample, head.is_some());

@@ -7,6 +7,7 @@
 use ftlab::host::Op;
 use ftlab::units::{Nanos, SECTOR_BYTES, SimTime};
 
+use super::columns::{ColumnPlan, RequestPart};
 use super::error::{Bad, ErrorKind, TraceError};
 use super::record::Record;
 use super::seams::{ClockSoFar, Fallback, FileOrder, range_ns, wrapped};
@@ -57,13 +58,13 @@ pub(crate) struct Refusal {
     pub part: RecordPart,
     pub kind: ErrorKind,
     pub problem: String,
-    pub remedy: &'static str,
+    pub remedy: String,
 }
 
 impl Refusal {
     /// Adds the field that the refusal concerns.
     pub fn at(self, field: std::ops::Range<usize>) -> Bad {
-        Bad { kind: self.kind, field, problem: self.problem, remedy: Some(self.remedy.into()) }
+        Bad { kind: self.kind, field, problem: self.problem, remedy: Some(self.remedy) }
     }
 }
 
@@ -86,7 +87,8 @@ fn reversed(back: Nanos) -> Refusal {
             "the file is in reverse order of time: this is at least {back} too early for its place"
         ),
         remedy: "reverse its lines, such as by tac FILE, with the header first if it has one; or an `order_window` of at \
-                 least its number of requests sorts it, in memory",
+                 least its number of requests sorts it, in memory"
+            .to_owned(),
     }
 }
 
@@ -99,6 +101,8 @@ pub(crate) struct Gate {
     pub tick_ns: u64,
     /// Whether the format has no times.
     pub timeless: bool,
+    /// The columns that were said, which have units of their own.
+    pub columns: ColumnPlan,
 
     /// Records before this time are too late to be sorted in.
     pub horizon: SimTime,
@@ -118,6 +122,8 @@ pub(crate) struct Gate {
     anew: Option<(u64, u64)>,
     earliest: u64,
     latest: u64,
+    /// How far the latest time is ahead of the one that was the latest before, and which request has it.
+    leap: (u64, u64),
     lowest: u64,
     highest: u64,
 }
@@ -134,6 +140,7 @@ impl Gate {
             late,
             tick_ns,
             timeless: false,
+            columns: ColumnPlan::default(),
             horizon: SimTime::ZERO,
             records: 0,
             sectors: 0,
@@ -149,6 +156,7 @@ impl Gate {
             anew: None,
             earliest: u64::MAX,
             latest: 0,
+            leap: (0, 0),
             lowest: u64::MAX,
             highest: 0,
         }
@@ -178,7 +186,10 @@ impl Gate {
             self.judge_pause(at - self.latest)?;
         }
         self.order.pass(at_in_file);
-        self.latest = self.latest.max(at);
+        if at >= self.latest {
+            self.leap = (at - self.latest, self.records + 1);
+            self.latest = at;
+        }
         self.earliest = self.earliest.min(at);
         self.records += 1;
         self.repeats.add(record);
@@ -190,7 +201,8 @@ impl Gate {
 
     #[cold]
     fn judge_extent(&mut self, record: &Record, span: u64) -> Result<bool, Refusal> {
-        let refuse = |part, problem, remedy| {
+        let refuse = |part, problem, remedy: &str| {
+            let remedy = remedy.to_owned();
             Err(Refusal { part, kind: ErrorKind::Implausible, problem, remedy })
         };
         if self.accept_implausible && record.sectors <= LARGEST_EVER {
@@ -208,8 +220,10 @@ impl Gate {
             return refuse(
                 RecordPart::Size,
                 format!("a request of {} (the limit is 1 GiB)", size_in_words(record.sectors)),
-                "if sizes count other units, say `size_unit` byte|sector|4k; \
-                 up to 1 TiB `accept_implausible` takes it",
+                &format!(
+                    "{}up to 1 TiB `accept_implausible` takes it",
+                    self.other_unit(RequestPart::Size)
+                ),
             );
         }
         refuse(
@@ -218,9 +232,26 @@ impl Gate {
                 "addresses span {} TB (the limit is 10 PB)",
                 (span >> 11) * 1_048_576 / 1_000_000_000_000
             ),
-            "if addresses count other units, say `address_unit` byte|sector|4k; \
-             if it is true, `accept_implausible`",
+            &format!("{}if it is true, `accept_implausible`", self.other_unit(RequestPart::Offset)),
         )
+    }
+
+    /// How to say another unit of a part, as the first piece of a remedy; nothing if it can have none.
+    #[cold]
+    fn other_unit(&self, part: RequestPart) -> String {
+        let (what, option, units) = match part {
+            RequestPart::Time => ("times", "time_unit", "ns|filetime|us|ms|s"),
+            RequestPart::Offset => ("addresses", "address_unit", "byte|sector|4k"),
+            _ => ("sizes", "size_unit", "byte|sector|4k"),
+        };
+        if self.columns.is_empty() {
+            return format!("if {what} count other units, say `{option}` {units}; ");
+        }
+        let first = if part == RequestPart::Time { "us" } else { "sector" };
+        let said = self.columns.with_unit(part, first);
+        said.map_or(String::new(), |said| {
+            format!("if {what} count other units, say so behind a colon, as in `columns` {said} ({units}); ")
+        })
     }
 
     /// Judges a record that is behind. Returns the time that counts for the span of the trace.
@@ -252,7 +283,8 @@ impl Gate {
                     problem: format!("at least {back} too early for its place in the file"),
                     remedy: "a larger `order_window` sorts more; `late` clamp gives such \
                              requests the time of the one before and counts them; if another \
-                             recording begins here, or a counter wrapped, `late` continue",
+                             recording begins here, or a counter wrapped, `late` continue"
+                        .to_owned(),
                 });
             }
             record.at = self.horizon;
@@ -265,6 +297,13 @@ impl Gate {
     /// How far the clock fell back, if it has not reached its latest time again.
     pub fn fallen_ns(&self) -> Option<u64> {
         self.fallback.lasts(self.latest).then_some(self.fallback.back_ns)
+    }
+
+    /// Which request has a time so far ahead that the later ones, which are behind it, go on from the one before: its own time
+    /// seems to be wrong, and not theirs.
+    pub fn spike(&self) -> Option<u64> {
+        let (leap_ns, request) = self.leap;
+        self.fallen_ns().filter(|back_ns| leap_ns >= *back_ns).map(|_| request)
     }
 
     /// Lets the clock go on from the latest time, or beyond the range of a counter that wrapped. Returns the time of
@@ -287,10 +326,24 @@ impl Gate {
             part: RecordPart::Time,
             kind: ErrorKind::Implausible,
             problem: format!("the time jumps ahead by {days} days"),
-            remedy: "if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line \
-                     is damaged, `skip_malformed`; if lines of two clocks are mixed, such as the time of day \
-                     and the time since boot, keep those of one; if it is true, `accept_implausible`",
+            remedy: format!(
+                "{}if this line is damaged, `skip_malformed`; if lines of two clocks are mixed, such as the time of day \
+                 and the time since boot, keep those of one; if it is true, `accept_implausible`",
+                self.other_unit(RequestPart::Time)
+            ),
         })
+    }
+
+    /// How to say a larger unit of the times, as the first piece of a remedy.
+    #[cold]
+    fn larger_unit(&self) -> String {
+        let by_columns = || self.columns.with_unit(RequestPart::Time, "ms");
+        match self.columns.is_empty() {
+            true => "times probably count larger units: say `time_unit` us|ms|s; ".to_owned(),
+            false => by_columns().map_or(String::new(), |said| {
+                format!("times probably count larger units: say so behind a colon, as in `columns` {said} (us|ms|s); ")
+            }),
+        }
     }
 
     /// Returns the time between the first and the last record.
@@ -320,8 +373,11 @@ impl Gate {
         if self.latest == 0 {
             return refuse(
                 format!("all {} requests arrive at time 0", self.records),
-                "check that the time column is the right one (`format`); if the trace has no \
-                 times, `accept_implausible`, and replay it by queue depth",
+                &format!(
+                    "check that the time column is the right one (`{}`); if the trace has no times, `accept_implausible`, \
+                     and replay it by queue depth",
+                    if self.columns.is_empty() { "format" } else { "columns" }
+                ),
             );
         }
         let requests = self.records - 1;
@@ -333,8 +389,7 @@ impl Gate {
                     self.records,
                     Nanos(self.duration_ns())
                 ),
-                "times probably count larger units: say `time_unit` us|ms|s; if it is true, \
-                 `accept_implausible`",
+                &format!("{}if it is true, `accept_implausible`", self.larger_unit()),
             );
         }
         Ok(())

@@ -3,12 +3,13 @@
 //! Columns of numbers look alike. A table whose head names other columns than those of a format is not of this format, however
 //! well its numbers would fit.
 
+use ftlab::host::Op;
 use ftlab::options::text::clip;
 
 use super::columns::RequestPart;
 use super::error::{Bad, ErrorKind};
 use super::format::{Columns, Format};
-use super::names_of_columns::{part_of, unit_of};
+use super::names_of_columns::{part_of, unit_of, yes_of};
 use super::numbers::decimal_time;
 use super::suggest;
 use super::table::{Splitter, first_lines, guess_separator};
@@ -32,6 +33,14 @@ pub(crate) struct Head {
     pub is_comment: bool,
     /// How long it is, in bytes.
     length: usize,
+}
+
+/// The columns of a format.
+pub(crate) struct OwnColumns {
+    pub columns: Columns,
+    /// The column with a 0 or 1 for the operation, and what a 1 is.
+    pub flag: Option<(usize, Op)>,
+    pub units: Units,
 }
 
 /// What a format does with the first line.
@@ -107,15 +116,14 @@ impl Head {
         &self,
         format: &Format,
         heads: &[&[&str]],
-        columns: Columns,
-        units: &Units,
+        own: &OwnColumns,
         sample: &[u8],
     ) -> HeadRule {
         let number = self.number;
         if self.is_of(heads) {
             return HeadRule::Passed { number, said: format!("line {number} names the columns") };
         }
-        match self.contradiction(columns, units) {
+        match self.contradiction(own) {
             None => {
                 let names = self.names.iter().take(LISTED).map(|name| clip(name));
                 let (own, names) = (format.columns, names.collect::<Vec<_>>().join(", "));
@@ -138,7 +146,17 @@ impl Head {
     }
 
     /// A column that it calls something else than a format has there.
-    fn contradiction(&self, columns: Columns, units: &Units) -> Option<String> {
+    fn contradiction(&self, own: &OwnColumns) -> Option<String> {
+        let OwnColumns { columns, flag, units } = own;
+        let other_flag = flag.and_then(|(index, one)| {
+            let name = self.names.get(index)?;
+            yes_of(name).filter(|yes| *yes != one)?;
+            let (number, name) = (index + 1, clip(name));
+            Some(format!("column {number} is called `{name}`, but a 1 there is a {}", one.name()))
+        });
+        if other_flag.is_some() {
+            return other_flag;
+        }
         let own = [
             (columns.time, RequestPart::Time, units.time.ns(), "times"),
             (columns.address, RequestPart::Offset, units.address.bytes(), "addresses"),

@@ -8,6 +8,7 @@
 //! with `fields`) → `gate` (plausibility) → `reader` (sorted within a window, time from zero).
 
 mod archive;
+mod chance;
 mod character;
 mod clock;
 mod columns;
@@ -28,6 +29,7 @@ mod input;
 mod inspect;
 mod keys;
 mod lastline;
+mod likely;
 mod mistaken;
 mod mixed;
 mod moments;

@@ -17,22 +17,39 @@ const ZONED: [&str; 4] = [
 /// What a date must look like, in words.
 pub(crate) const EXPECTED: &str = "a date such as 2024-05-01T12:30:00.125Z, from 1970 to 2554";
 
-/// The nanoseconds since 1970.
-pub(crate) fn moment_ns(field: &[u8]) -> Option<u64> {
+/// A date with its time of day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    /// The nanoseconds since 1970.
+    pub ns: u64,
+    /// Whether it says its zone.
+    pub has_zone: bool,
+}
+
+/// Reads a date.
+pub(crate) fn moment(field: &[u8]) -> Option<Moment> {
     let text = std::str::from_utf8(field).ok()?.trim();
     let local = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
     let in_utc = |pattern| NaiveDateTime::parse_from_str(local, pattern).ok();
-    let moment = PATTERNS.into_iter().find_map(in_utc).or_else(|| {
+    let plain = PATTERNS.into_iter().find_map(in_utc);
+    let has_zone = plain.is_none() || local.len() < text.len();
+    let date = plain.or_else(|| {
         let zoned = |pattern| DateTime::parse_from_str(text, pattern).ok();
         ZONED.into_iter().find_map(zoned).map(|moment| moment.naive_utc())
     })?;
-    let (seconds, ns) = (moment.and_utc().timestamp(), moment.and_utc().timestamp_subsec_nanos());
-    u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(u64::from(ns))
+    let (seconds, parts) = (date.and_utc().timestamp(), date.and_utc().timestamp_subsec_nanos());
+    let ns = u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(parts.into())?;
+    Some(Moment { ns, has_zone })
+}
+
+/// The nanoseconds since 1970.
+pub(crate) fn moment_ns(field: &[u8]) -> Option<u64> {
+    moment(field).map(|moment| moment.ns)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::moment_ns;
+    use super::{moment, moment_ns};
 
     #[test]
     fn dates_as_programs_write_them() {
@@ -50,6 +67,14 @@ mod tests {
             assert_eq!(at(same), Some(NOON), "{same}");
         }
         assert_eq!(at("2024-05-01 12:30:00.123456789"), Some(NOON + 123_456_789));
+        for (text, has_zone) in [
+            ("2024-05-01 12:30:00", false),
+            ("2024-05-01 12:30:00Z", true),
+            ("2024-05-01 12:30:00 z", true),
+            ("2024-05-01 14:30:00+02:00", true),
+        ] {
+            assert_eq!(moment(text.as_bytes()).map(|moment| moment.has_zone), Some(has_zone));
+        }
         for wrong in
             ["", "now", "12:30:00", "2024-05-01", "01/05/2024 12:30:00", "1969-12-31T23:59:59Z"]
         {

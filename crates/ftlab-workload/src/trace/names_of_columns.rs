@@ -1,5 +1,7 @@
 //! What the names of columns tell: the part of a request that a column holds, and the unit of its numbers.
 
+use ftlab::host::Op;
+
 use super::columns::RequestPart;
 use super::units::{SpaceUnit, TimeUnit};
 
@@ -160,6 +162,17 @@ pub(super) fn part_of(name: &str) -> Option<RequestPart> {
     weighed.max_by_key(|(weight, _)| *weight).map(|(_, part)| part)
 }
 
+/// What a yes means in a column of operations that is called so, as in `is_write`.
+pub(in crate::trace) fn yes_of(name: &str) -> Option<Op> {
+    let words = words(name);
+    let is = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
+    match (is(&["read", "isread"]), is(&["write", "iswrite"]), is(&["no", "not", "non"])) {
+        (true, false, false) => Some(Op::Read),
+        (false, true, false) => Some(Op::Write),
+        _ => None,
+    }
+}
+
 /// The unit that a column's name tells, in nanoseconds or bytes.
 pub(in crate::trace) fn unit_of(part: RequestPart, name: &str) -> Option<u64> {
     let words = words(name);
@@ -213,6 +226,17 @@ mod tests {
         }
         for name in ["latency_us", "qd", "status", "hosts", "pid", "items"] {
             assert_eq!(part_of(name), None, "{name}");
+        }
+        for (name, yes) in [
+            ("is_write", Some(Op::Write)),
+            ("isRead", Some(Op::Read)),
+            ("read_flag", Some(Op::Read)),
+            ("read_write", None),
+            ("not_read", None),
+            ("rw", None),
+            ("kind", None),
+        ] {
+            assert_eq!(yes_of(name), yes, "{name}");
         }
         let time = |name| unit_of(RequestPart::Time, name);
         assert_eq!(time("time_us"), Some(1_000));

@@ -9,9 +9,30 @@
 pub(crate) struct NumberMarks {
     decimal: Option<char>,
     group: Option<char>,
+    /// The fields that told the one and the other.
+    decimal_told: Option<Teller>,
+    group_told: Option<Teller>,
     /// The first field of which either was taken for granted.
-    doubtful: Option<String>,
+    doubtful: Option<Teller>,
 }
+
+/// A field that told what a mark means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Teller {
+    field: String,
+    /// The number of its line, from one; none if it was not read from a file.
+    line: Option<u64>,
+}
+
+impl Teller {
+    fn in_words(&self) -> String {
+        let line = self.line.map_or(String::new(), |line| format!(" in line {line}"));
+        format!("`{}`{line}", self.field)
+    }
+}
+
+/// A field of a column, and the number of its line.
+pub(crate) type LinedField<'a> = (Option<u64>, &'a str);
 
 /// What tells of a mark that no field with marks explains.
 #[derive(Clone, Copy, Debug, Default)]
@@ -41,6 +62,8 @@ enum Meaning {
 
 /// The digits in a group.
 const GROUP: usize = 3;
+/// Further digits of a fraction count for less than a nanosecond.
+const LONGEST_FRACTION: usize = 18;
 
 fn is_mark(mark: char) -> bool {
     matches!(mark, ',' | '.' | ' ' | '\'' | '\u{a0}' | '\u{202f}')
@@ -75,17 +98,16 @@ impl NumberMarks {
     /// Finds what the marks in these fields mean. The error says which fields contradict each other.
     pub fn learn<'a>(
         kind: NumberKind,
-        fields: impl Iterator<Item = &'a str>,
+        fields: impl Iterator<Item = LinedField<'a>>,
         beside: BesideMarks<'_>,
     ) -> Result<NumberMarks, String> {
         let mut marks = NumberMarks::default();
-        let mut clear: Vec<(char, Meaning, &str)> = Vec::new();
-        let mut unclear: Option<(char, &str)> = None;
+        let mut clear: Vec<(char, Meaning, LinedField<'_>)> = Vec::new();
+        let mut unclear: Vec<(char, LinedField<'_>)> = Vec::new();
         for field in fields {
-            weigh(field, |mark, meaning| match meaning {
-                Meaning::Unclear => {
-                    unclear.get_or_insert((mark, field));
-                }
+            weigh(field.1, |mark, meaning| match meaning {
+                Meaning::Unclear if unclear.iter().any(|known| known.0 == mark) => {}
+                Meaning::Unclear => unclear.push((mark, field)),
                 meaning if clear.iter().any(|known| (known.0, known.1) == (mark, meaning)) => {}
                 meaning => clear.push((mark, meaning, field)),
             });
@@ -93,7 +115,7 @@ impl NumberMarks {
         for (mark, meaning, field) in clear {
             marks.take(mark, meaning, field)?;
         }
-        if let Some((mark, field)) = unclear {
+        for (mark, field) in unclear {
             let elsewhere = beside.others.and_then(|others| others.meaning_of(mark));
             // Who prints three decimals prints them in each line.
             let elsewhere = elsewhere.or(beside.has_plain.then_some(Meaning::Group));
@@ -118,26 +140,53 @@ impl NumberMarks {
     }
 
     /// Takes a meaning that leaves no doubt.
-    fn take(&mut self, mark: char, meaning: Meaning, field: &str) -> Result<(), String> {
-        let (own, other) = match meaning {
-            Meaning::Decimal => (&mut self.decimal, self.group),
-            _ => (&mut self.group, self.decimal),
+    fn take(&mut self, mark: char, meaning: Meaning, field: LinedField<'_>) -> Result<(), String> {
+        let teller = || Teller { field: field.1.to_owned(), line: field.0 };
+        let is_decimal = meaning == Meaning::Decimal;
+        let (own, told, other, other_told) = match is_decimal {
+            true => (&mut self.decimal, &mut self.decimal_told, self.group, &self.group_told),
+            false => (&mut self.group, &mut self.group_told, self.decimal, &self.decimal_told),
         };
-        if other == Some(mark) || own.is_some_and(|known| known != mark) {
+        let role =
+            |is_decimal: bool| if is_decimal { "decimal mark" } else { "mark between groups" };
+        let against = match *own {
+            _ if other == Some(mark) => other_told.as_ref().map(|told| (told, mark, !is_decimal)),
+            Some(known) if known != mark => told.as_ref().map(|told| (told, known, is_decimal)),
+            _ => None,
+        };
+        if let Some((told, other, other_is_decimal)) = against {
             return Err(format!(
-                "`{field}` has {} as {}, which other numbers of its column have otherwise",
+                "{} has {} as {}, but {} has {} as {}",
+                teller().in_words(),
                 in_words(mark),
-                if meaning == Meaning::Decimal { "decimal mark" } else { "mark between groups" }
+                role(is_decimal),
+                told.in_words(),
+                in_words(other),
+                role(other_is_decimal)
             ));
         }
         *own = Some(mark);
+        told.get_or_insert_with(teller);
         Ok(())
     }
 
     /// Decides a mark that may be either, by the others or else by what the column holds.
-    fn settle(&mut self, kind: NumberKind, mark: char, field: &str) -> Result<(), String> {
+    fn settle(
+        &mut self,
+        kind: NumberKind,
+        mark: char,
+        field: LinedField<'_>,
+    ) -> Result<(), String> {
         if self.decimal == Some(mark) || self.group == Some(mark) {
             return Ok(());
+        }
+        let teller = Teller { field: field.1.to_owned(), line: field.0 };
+        if let Some(first) = &self.doubtful {
+            return Err(format!(
+                "{} and {} have two marks, and no number of the column tells which of them stands before decimals",
+                first.in_words(),
+                teller.in_words()
+            ));
         }
         let meaning = match (self.decimal, self.group, kind) {
             (Some(_), None, _) => Meaning::Group,
@@ -146,17 +195,17 @@ impl NumberMarks {
             (_, _, NumberKind::Time) => Meaning::Decimal,
         };
         if self.decimal.is_none() && self.group.is_none() {
-            self.doubtful = Some(field.to_owned());
+            self.doubtful = Some(teller);
         }
         self.take(mark, meaning, field)
     }
 
     /// Learns from a field of a kind that did not occur before.
     #[cold]
-    fn learn_late(&mut self, kind: NumberKind, field: &str) {
+    fn learn_late(&mut self, kind: NumberKind, field: LinedField<'_>) {
         let known = |mark: char| self.decimal == Some(mark) || self.group == Some(mark);
         let mut news = Vec::new();
-        weigh(field, |mark, meaning| {
+        weigh(field.1, |mark, meaning| {
             if !known(mark) {
                 news.push((mark, meaning));
             }
@@ -171,7 +220,7 @@ impl NumberMarks {
     }
 
     /// A whole number: decimal, hexadecimal with 0x, in groups of three, or with decimals that are zero.
-    pub fn whole(&mut self, field: &[u8]) -> Option<u64> {
+    pub fn whole(&mut self, field: &[u8], line: Option<u64>) -> Option<u64> {
         let text = std::str::from_utf8(field).ok()?;
         if text.bytes().all(|byte| byte.is_ascii_digit()) {
             return text.parse().ok();
@@ -179,14 +228,17 @@ impl NumberMarks {
         if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
             return u64::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'));
         }
-        let (whole, fraction) = self.split(NumberKind::Whole, text)?;
+        let (whole, fraction) = self.split(NumberKind::Whole, (line, text))?;
         fraction.bytes().all(|byte| byte == b'0').then_some(whole)
     }
 
     /// A time in nanoseconds of a unit of so many. Parts of a nanosecond are cut off.
-    pub fn time(&mut self, field: &[u8], unit_ns: u64) -> Option<u64> {
+    pub fn time(&mut self, field: &[u8], unit_ns: u64, line: Option<u64>) -> Option<u64> {
         let text = std::str::from_utf8(field).ok()?;
-        let (whole, fraction) = self.split(NumberKind::Time, text)?;
+        if let Some((number, power)) = text.split_once(['e', 'E']) {
+            return self.scientific((line, number), power, unit_ns);
+        }
+        let (whole, fraction) = self.split(NumberKind::Time, (line, text))?;
         let mut ns = whole.checked_mul(unit_ns)?;
         let mut step = unit_ns;
         for digit in fraction.bytes() {
@@ -196,12 +248,40 @@ impl NumberMarks {
         Some(ns)
     }
 
+    /// A time with a power of ten, such as `1e-05`, which programs print for small numbers.
+    #[cold]
+    fn scientific(&mut self, number: LinedField<'_>, power: &str, unit_ns: u64) -> Option<u64> {
+        let digits = power.strip_prefix(['+', '-']).unwrap_or(power);
+        let is_whole = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let power: i32 = power.parse().ok().filter(|_| is_whole)?;
+        let (whole, fraction) = self.split(NumberKind::Time, number)?;
+        let fraction = fraction.get(..LONGEST_FRACTION).unwrap_or(fraction);
+        let places = u32::try_from(fraction.len()).ok()?;
+        let parts: u128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
+        let all = u128::from(whole) * 10_u128.pow(places) + parts;
+        // The point moves to the right by so much.
+        let moves = power.checked_sub(i32::try_from(places).ok()?)?;
+        let scaled = all.checked_mul(u128::from(unit_ns))?;
+        let factor = 10_u128.checked_pow(moves.unsigned_abs());
+        let ns = match (moves >= 0, factor) {
+            (true, factor) => scaled.checked_mul(factor?)?,
+            // Less than a nanosecond.
+            (false, None) => 0,
+            (false, Some(factor)) => scaled / factor,
+        };
+        u64::try_from(ns).ok()
+    }
+
     /// The whole part and the digits of the fraction.
-    fn split<'a>(&mut self, kind: NumberKind, text: &'a str) -> Option<(u64, &'a str)> {
+    fn split<'a>(
+        &mut self,
+        kind: NumberKind,
+        (line, text): (Option<u64>, &'a str),
+    ) -> Option<(u64, &'a str)> {
         let is_new =
             |mark: char| is_mark(mark) && self.decimal != Some(mark) && self.group != Some(mark);
         if text.chars().any(is_new) {
-            self.learn_late(kind, text);
+            self.learn_late(kind, (line, text));
         }
         let (whole, fraction) = match self.decimal.and_then(|mark| text.split_once(mark)) {
             Some((whole, fraction)) if !fraction.is_empty() => (whole, fraction),
@@ -234,10 +314,19 @@ impl NumberMarks {
         let decimal = self.decimal.map(|mark| format!("{} stands before decimals", in_words(mark)));
         let group = self.group.map(|mark| format!("{} between groups of three", in_words(mark)));
         let both = [decimal, group].into_iter().flatten().collect::<Vec<_>>().join(", and ");
-        let doubt = self.doubtful.as_ref().map_or(String::new(), |field| {
-            format!(", as in `{field}`; no number of the column tells")
+        let doubt = self.doubtful.as_ref().map_or(String::new(), |told| {
+            format!(", as in `{}`; no number of the column tells", told.field)
         });
         (!both.is_empty()).then(|| format!("in {column}, {both}{doubt}"))
+    }
+}
+
+impl NumberMarks {
+    /// How the column's numbers are read, and which of them told so.
+    pub fn with_tellers(&self, column: &str) -> Option<String> {
+        let told = [&self.decimal_told, &self.group_told].into_iter().flatten();
+        let told: Vec<String> = told.map(Teller::in_words).collect();
+        self.in_words(column).map(|words| format!("{words}: see {}", told.join(" and ")))
     }
 }
 
@@ -252,29 +341,33 @@ fn in_words(mark: char) -> &'static str {
 
 /// A whole number by itself.
 pub(crate) fn whole_number(field: &[u8]) -> Option<u64> {
-    NumberMarks::default().whole(field)
+    NumberMarks::default().whole(field, None)
 }
 
 /// A time by itself.
 pub(crate) fn decimal_time(field: &[u8], unit_ns: u64) -> Option<u64> {
-    NumberMarks::default().time(field, unit_ns)
+    NumberMarks::default().time(field, unit_ns, None)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// Learns from the lines of a file.
+    fn learned(kind: NumberKind, fields: &[&str]) -> Result<NumberMarks, String> {
+        let lines = (1..).map(Some).zip(fields.iter().copied());
+        NumberMarks::learn(kind, lines, BesideMarks::default())
+    }
+
     fn wholes(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks =
-            NumberMarks::learn(NumberKind::Whole, fields.iter().copied(), BesideMarks::default())?;
-        Ok(fields.iter().map(|field| marks.whole(field.as_bytes())).collect())
+        let mut marks = learned(NumberKind::Whole, fields)?;
+        Ok(fields.iter().map(|field| marks.whole(field.as_bytes(), None)).collect())
     }
 
     /// In thousandths.
     fn times(fields: &[&str]) -> Result<Vec<Option<u64>>, String> {
-        let mut marks =
-            NumberMarks::learn(NumberKind::Time, fields.iter().copied(), BesideMarks::default())?;
-        Ok(fields.iter().map(|field| marks.time(field.as_bytes(), 1_000)).collect())
+        let mut marks = learned(NumberKind::Time, fields)?;
+        Ok(fields.iter().map(|field| marks.time(field.as_bytes(), 1_000, None)).collect())
     }
 
     #[test]
@@ -297,27 +390,34 @@ mod tests {
     #[test]
     fn contradictions_are_refused() {
         let told = |fields: &[&str]| times(fields).expect_err("they contradict each other");
-        assert!(told(&["1,5", "1,000,000"]).contains("`1,000,000` has a comma"));
-        assert!(told(&["1,5", "1.5"]).contains("`1.5` has a point as decimal mark"));
+        assert_eq!(
+            told(&["1,5", "1,000,000"]),
+            "`1,000,000` in line 2 has a comma as mark between groups, but `1,5` in line 1 has a comma as decimal mark"
+        );
+        assert_eq!(
+            told(&["1,5", "7", "1.5"]),
+            "`1.5` in line 3 has a point as decimal mark, but `1,5` in line 1 has a comma as decimal mark"
+        );
+        assert_eq!(
+            told(&["1.234", "1,234"]),
+            "`1.234` in line 1 and `1,234` in line 2 have two marks, and no number of the column tells which of them stands \
+             before decimals"
+        );
         // Behind the beginning of a file the number is refused.
-        let mut marks =
-            NumberMarks::learn(NumberKind::Time, ["998,000"].into_iter(), BesideMarks::default())
-                .expect("no doubt");
-        assert_eq!(marks.time(b"1,000,000", 1), None);
-        let mut marks =
-            NumberMarks::learn(NumberKind::Whole, ["998"].into_iter(), BesideMarks::default())
-                .expect("no doubt");
-        assert_eq!(marks.whole(b"1.000"), Some(1000));
-        assert_eq!(marks.whole(b"4096.0"), None);
+        let mut marks = learned(NumberKind::Time, &["998,000"]).expect("no doubt");
+        assert_eq!(marks.time(b"1,000,000", 1, Some(2)), None);
+        let said = marks.with_tellers("ts").expect("a mark");
+        assert!(said.ends_with(": see `998,000` in line 1"), "{said}");
+        let mut marks = learned(NumberKind::Whole, &["998"]).expect("no doubt");
+        assert_eq!(marks.whole(b"1.000", Some(7)), Some(1000));
+        assert_eq!(marks.whole(b"4096.0", Some(8)), None);
+        let said = marks.with_tellers("size").expect("a mark");
+        assert!(said.ends_with(": see `1.000` in line 7"), "{said}");
     }
 
     #[test]
     fn what_was_taken_for_granted_is_said() {
-        let said = |kind, fields: &[&str]| {
-            NumberMarks::learn(kind, fields.iter().copied(), BesideMarks::default())
-                .expect("no doubt")
-                .in_words("ts")
-        };
+        let said = |kind, fields: &[&str]| learned(kind, fields).expect("no doubt").in_words("ts");
         assert_eq!(said(NumberKind::Time, &["1", "2"]), None);
         assert_eq!(
             said(NumberKind::Time, &["998,000"]).expect("a mark"),
@@ -349,7 +449,28 @@ mod tests {
         assert_eq!(time("1.234,5"), Some(1_234_500_000_000));
         assert_eq!(time("1,234.5"), Some(1_234_500_000_000));
         assert_eq!(time("1,234,567"), Some(1_234_567_000_000_000));
-        for wrong in ["", ".5", "5.", "-1", "1e3", "1.2.3,4,5", "x", "99999999999999999999"] {
+        assert_eq!(time("1e-05"), Some(10_000));
+        assert_eq!(time("1.25E-3"), Some(1_250_000));
+        assert_eq!(time("1,5e+00"), Some(1_500_000_000));
+        assert_eq!(time("1.714566600125e+09"), Some(1_714_566_600_125_000_000));
+        assert_eq!(time("0.000000e+00"), Some(0));
+        assert_eq!(time("3e-40"), Some(0));
+        for wrong in [
+            "",
+            ".5",
+            "5.",
+            "-1",
+            "1e",
+            "e5",
+            "1e+",
+            "1e1.5",
+            "1e30",
+            "1e99999999999",
+            "-1e-5",
+            "1.2.3,4,5",
+            "x",
+            "99999999999999999999",
+        ] {
             assert_eq!(time(wrong), None, "{wrong}");
         }
     }

@@ -52,6 +52,8 @@ const KNOWN: [(&str, Op); 19] = [
     ("flush", Op::Flush),
     ("sync", Op::Flush),
 ];
+/// Truth values: yes, and no.
+const TRUTHS: [[&str; 5]; 2] = [["1", "t", "true", "y", "yes"], ["0", "f", "false", "n", "no"]];
 /// The longest word in the letters of Linux' block layer (`WS`, `RSM`, `FWFS`).
 const LONGEST_RWBS: usize = 5;
 
@@ -86,6 +88,26 @@ impl OpWords {
         let same = |(known, _): &&(String, Op)| known.as_bytes().eq_ignore_ascii_case(word);
         let said = exact.or_else(|| self.words.iter().find(same));
         said.map(|(_, op)| WordMeaning::of(*op)).or_else(|| usual(word))
+    }
+
+    /// Gives truth values the meaning that they have in a column of which a yes is `yes`, such as `is_write`.
+    ///
+    /// # Errors
+    /// A truth value that was given another meaning.
+    pub(crate) fn follow(&mut self, yes: Op) -> Result<(), &'static str> {
+        let no = if yes == Op::Read { Op::Write } else { Op::Read };
+        for (truths, op) in TRUTHS.into_iter().zip([yes, no]) {
+            for truth in truths {
+                let said = self.words.iter().find(|(word, _)| word.eq_ignore_ascii_case(truth));
+                match said {
+                    // What is no write may be a trim, too.
+                    Some((_, said)) if (op == yes) != (*said == yes) => return Err(truth),
+                    Some(_) => {}
+                    None => self.words.push((truth.to_owned(), op)),
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Whether a meaning was given to this word.
@@ -126,8 +148,15 @@ fn usual(word: &[u8]) -> Option<WordMeaning> {
     known.or_else(|| rwbs(word))
 }
 
-/// Whether all of these words are truth values of one letter, as databases write them.
+/// Whether all of these words are truth values.
 pub(crate) fn are_truths<'a>(words: impl Iterator<Item = &'a [u8]>) -> bool {
+    let is = |word: &[u8], truth: &str| word.eq_ignore_ascii_case(truth.as_bytes());
+    let mut words = words.peekable();
+    words.peek().is_some() && words.all(|word| TRUTHS.iter().flatten().any(|truth| is(word, truth)))
+}
+
+/// Whether all of these words are truth values of one letter that could be operations, too, as databases write them.
+pub(crate) fn are_t_and_f<'a>(words: impl Iterator<Item = &'a [u8]>) -> bool {
     let is_truth = |word: &[u8]| word.eq_ignore_ascii_case(b"t") || word.eq_ignore_ascii_case(b"f");
     let mut words = words.peekable();
     words.peek().is_some() && words.all(is_truth)

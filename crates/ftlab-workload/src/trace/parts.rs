@@ -11,7 +11,7 @@ use super::archive::{Archive, is_beside};
 use super::error::{ErrorKind, TraceError};
 use super::folder::Gathered;
 use super::format::{Format, Remarks};
-use super::gate::Gate;
+use super::gate::{Gate, Refusal};
 use super::input::{self, Compression, Location};
 use super::mixed::FormatsSeen;
 use super::options::Options;
@@ -52,8 +52,8 @@ pub(crate) struct PartsSource {
     opened: u32,
     /// The first table with names of columns, and these.
     head: Option<(String, Vec<String>)>,
-    /// The names of all that were opened, for errors.
-    names: Vec<String>,
+    /// The names of all that were opened, for errors, and where they are, if they can be read again.
+    names: Vec<(String, Option<Location>)>,
     /// Whether each file has streams of its own: their numbers here by file and number there.
     streams: Option<BTreeMap<(u32, u32), u32>>,
     beside: Vec<String>,
@@ -63,10 +63,12 @@ pub(crate) struct PartsSource {
     seen: BTreeMap<[u64; 4], String>,
     remarks: Remarks,
     skipped: Skipped,
+    /// Whether an archive lacks its end.
+    is_unended: bool,
 }
 
 /// The parts of a trace, and the format of the first of them.
-type OpenedParts = (Box<dyn RecordSource>, &'static Format, Compression);
+pub(crate) type OpenedParts = (Box<dyn RecordSource>, &'static Format, Compression);
 
 /// Opens several files.
 pub(crate) fn several(
@@ -144,20 +146,26 @@ impl PartsSource {
             seen: BTreeMap::new(),
             remarks: Remarks::default(),
             skipped: Skipped::default(),
+            is_unended: false,
         }
     }
 
     /// Opens the next file. Returns false if there is none.
     fn open_next(&mut self) -> Result<bool, TraceError> {
+        let mut location = None;
         let trace = match &mut self.supply {
             Supply::Files(files) => {
                 let Some((_, file)) = files.pop_front() else { return Ok(false) };
+                location = Some(file.clone());
                 reader::open_like(file, self.options.clone(), Some(self.format))?
             }
             Supply::Archive { archive, name } => loop {
                 let next = archive.next();
                 let next = next.map_err(|error| not_unpacked(name, self.opened, &error))?;
-                let Some((file, bytes)) = next else { return Ok(false) };
+                let Some((file, bytes)) = next else {
+                    self.is_unended = archive.is_unended();
+                    return Ok(false);
+                };
                 if is_beside(&file) {
                     self.beside.push(file);
                     continue;
@@ -181,7 +189,7 @@ impl PartsSource {
         if self.active.len() >= MOST_AT_ONCE {
             return Err(too_many(trace.name()));
         }
-        self.names.push(trace.name().to_owned());
+        self.names.push((trace.name().to_owned(), location));
         let mut part = OpenPart { trace, number: self.opened, batch: Vec::new(), at: 0 };
         self.opened += 1;
         part.trace.next_batch(&mut part.batch)?;
@@ -227,6 +235,27 @@ impl PartsSource {
             }
         }
         Ok(Some((record, number)))
+    }
+
+    /// The error for a request that does not fit those of the other files: at its line in its own file.
+    #[cold]
+    fn refused(&self, refusal: Refusal, record: &Record, part: u32, gate: &Gate) -> TraceError {
+        let (name, location) = &self.names[part as usize];
+        let place = |file| reader::place_of(file, &self.options, self.format, record);
+        let place = location.as_ref().and_then(place);
+        let Refusal { kind, mut problem, mut remedy, .. } = refusal;
+        if place.is_none() {
+            problem = format!("in request {} of all files: {problem}", gate.records + 1);
+        }
+        if matches!(self.supply, Supply::Archive { .. }) {
+            remedy += "; the files of an archive are read in its order: if they overlap, unpack it and name the folder, whose \
+                       files are merged";
+        }
+        let error = TraceError::new(kind, name, problem, remedy);
+        match place {
+            Some(place) => error.at(place),
+            None => error,
+        }
     }
 
     /// Warns of a file whose requests another one has had. Files that were named one by one may be the same on purpose.
@@ -298,18 +327,11 @@ impl RecordSource for PartsSource {
     ) -> Result<bool, TraceError> {
         while out.len() < limit {
             let Some((mut record, part)) = self.take(gate)? else { return Ok(false) };
+            let in_file = record;
             match gate.admit(&mut record) {
                 Ok(true) => out.push(record),
                 Ok(false) => {}
-                Err(refusal) => {
-                    let name = &self.names[part as usize];
-                    let mut error = refusal.at(0..0).of_record(name, gate.records + 1);
-                    if matches!(self.supply, Supply::Archive { .. }) {
-                        error.remedy += "; the files of an archive are read in its order: if they overlap, unpack it \
-                                         and name the folder, whose files are merged";
-                    }
-                    return Err(error);
-                }
+                Err(refusal) => return Err(self.refused(refusal, &in_file, part, gate)),
             }
         }
         Ok(true)
@@ -317,6 +339,13 @@ impl RecordSource for PartsSource {
 
     fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
+        if self.is_unended {
+            let file = self.names.last().map_or("", |(name, _)| name.as_str());
+            remarks.warnings.push(format!(
+                "the archive ends without its end mark behind {file}: was it cut off, so that files are missing? Compare its \
+                 size with that of the original"
+            ));
+        }
         // A part that is being read tells before its end.
         remarks.timeless |= self.active.iter().any(|part| part.trace.is_timeless());
         let how = match (&self.supply, &self.streams) {

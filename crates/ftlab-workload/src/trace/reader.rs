@@ -10,14 +10,14 @@ use serde::Serialize;
 use crate::replay::{Batches, Source, SourceError};
 
 use super::clock::ClockSteps;
-use super::error::{ErrorKind, TraceError};
+use super::error::{ErrorKind, TraceError, TracePosition};
 use super::folder::Gathered;
-use super::format::{self, Codec, Format, Remarks};
+use super::format::{self, Codec, Detected, Format, Remarks};
 use super::formats::{self, parquet};
 use super::gate::Gate;
 use super::input::{self, Compression, Lines, Location, Meter, Opened};
 use super::options::Options;
-use super::parts;
+use super::parts::{self, OpenedParts};
 use super::record::Record;
 use super::shape::Silence;
 use super::source::RecordSource;
@@ -48,6 +48,8 @@ pub struct Trace {
     steps: ClockSteps,
     next_judgement: u64,
     meter: Arc<Meter>,
+    /// Why the file may have another format than was detected.
+    doubt: Option<String>,
 }
 
 /// Facts about a trace apart from its records; complete once all records were read.
@@ -119,6 +121,24 @@ pub(crate) fn open_like(
     open_part(location, options, u64::MAX, like)
 }
 
+/// Finds the line of a request, with its time as in the file, by reading the file once more: for errors of traces of several files.
+#[cold]
+pub(crate) fn place_of(
+    file: &Location,
+    options: &Options,
+    like: &'static Format,
+    record: &Record,
+) -> Option<TracePosition> {
+    let number = open_like(file.clone(), options.clone(), Some(like)).ok()?.line_of(record)?;
+    let opened = input::open(file, u64::MAX, &Arc::new(Meter::default())).ok()?;
+    let Opened::Bytes(mut lines, _) = opened else { return None };
+    for _ in 1..number {
+        lines.next().ok()??;
+    }
+    let line = lines.next().ok()??;
+    Some(TracePosition::of(number, line, 0..line.len()))
+}
+
 /// Opens a trace of which at most `most` bytes of text are read.
 pub(crate) fn open_start(
     location: Location,
@@ -137,7 +157,7 @@ fn open_part(
     let name = location.name();
     let options = options.settled(&name)?;
     let meter = Arc::new(Meter::default());
-    let (source, format, compression) = match input::open(&location, most, &meter)? {
+    let opened: OpenedSource = match input::open(&location, most, &meter)? {
         Opened::Bytes(lines, compression) => {
             open_bytes(&name, (lines, compression), &options, like)?
         }
@@ -151,15 +171,18 @@ fn open_part(
             if let Some(format) = options.format.filter(|format| !format.is_parquet()) {
                 return Err(is_parquet(&name, format.name));
             }
-            (parquet::open(table, &name, &options)?, &parquet::FORMAT, Compression::None)
+            let source = parquet::open(table, &name, &options)?;
+            (source, &parquet::FORMAT, Compression::None).into()
         }
         Opened::Archive(archive, compression) => {
-            parts::archive(&name, archive, compression, &options)?
+            parts::archive(&name, archive, compression, &options)?.into()
         }
-        Opened::Folder(path) => parts::several(&name, Gathered::of_folder(&path)?, &options)?,
-        Opened::Several(files) => parts::several(&name, Gathered::named(files), &options)?,
+        Opened::Folder(path) => {
+            parts::several(&name, Gathered::of_folder(&path)?, &options)?.into()
+        }
+        Opened::Several(files) => parts::several(&name, Gathered::named(files), &options)?.into(),
     };
-    Ok(begin(name, (source, format, compression), options, meter))
+    Ok(begin(name, opened, options, meter))
 }
 
 /// Opens a file that was unpacked.
@@ -173,8 +196,20 @@ pub(crate) fn open_unpacked(
     Ok(begin(name, opened, options, Arc::new(Meter::default())))
 }
 
-/// A source of records, its format, and how it is compressed.
-type OpenedSource = (Box<dyn RecordSource>, &'static Format, Compression);
+/// A file whose format is known.
+struct OpenedSource {
+    source: Box<dyn RecordSource>,
+    format: &'static Format,
+    compression: Compression,
+    /// Why it may have another format.
+    doubt: Option<String>,
+}
+
+impl From<OpenedParts> for OpenedSource {
+    fn from((source, format, compression): OpenedParts) -> OpenedSource {
+        OpenedSource { source, format, compression, doubt: None }
+    }
+}
 
 fn open_bytes(
     name: &str,
@@ -183,13 +218,14 @@ fn open_bytes(
     like: Option<&'static Format>,
 ) -> Result<OpenedSource, TraceError> {
     let like = like.filter(|format| matches!(format.codec, Codec::Text { .. }));
-    let format = match options.format {
-        Some(format) => format,
-        None if !options.columns.is_empty() => &formats::csv::FORMAT,
+    let known = |format| Detected { format, doubt: None };
+    let Detected { format, doubt } = match options.format {
+        Some(format) => known(format),
+        None if !options.columns.is_empty() => known(&formats::csv::FORMAT),
         None => match format::detect_binary(lines.ahead(input::MAGIC_BYTES)?) {
-            Some(format) => format,
+            Some(format) => known(format),
             None => match (format::detect(name, lines.sample()?, options), like) {
-                (Err(error), Some(like)) if error.kind == ErrorKind::UnknownFormat => like,
+                (Err(error), Some(like)) if error.kind == ErrorKind::UnknownFormat => known(like),
                 (detected, _) => detected?,
             },
         },
@@ -197,19 +233,20 @@ fn open_bytes(
     let (Codec::Text { open, .. } | Codec::Binary { open, .. }) = &format.codec else {
         return Err(not_parquet(name));
     };
-    Ok((open(lines, format, options)?, format, compression))
+    Ok(OpenedSource { source: open(lines, format, options)?, format, compression, doubt })
 }
 
 fn begin(
     name: String,
-    (source, format, compression): OpenedSource,
+    OpenedSource { source, format, compression, doubt }: OpenedSource,
     options: Options,
     meter: Arc<Meter>,
 ) -> Trace {
     let units = options.units(format);
     // An overridden unit is the resolution of a clock with whole numbers.
     let tick_ns = options.time_unit.map_or(format.tick.0, TimeUnit::ns);
-    let gate = Gate::new(options.accept_implausible, options.late, tick_ns);
+    let mut gate = Gate::new(options.accept_implausible, options.late, tick_ns);
+    gate.columns = options.columns.clone();
     Trace {
         source,
         format,
@@ -227,6 +264,7 @@ fn begin(
         steps: ClockSteps::default(),
         next_judgement: BATCH as u64,
         meter,
+        doubt,
     }
 }
 
@@ -330,6 +368,22 @@ impl Trace {
             Some(place) => error.at(place.clone()),
             None => error,
         }
+    }
+
+    /// Reads on to a request with its time as in the file, and returns the number of its line, if the file has lines.
+    #[cold]
+    fn line_of(&mut self, record: &Record) -> Option<u64> {
+        let is_it = |other: &Record| {
+            let place = |record: &Record| (record.at, record.lba, record.sectors);
+            place(other) == place(record)
+        };
+        let mut one = Vec::new();
+        while self.source.fill(&mut one, 1, &mut self.gate).ok()? {
+            if one.drain(..).any(|other| is_it(&other)) {
+                return self.source.line();
+            }
+        }
+        None
     }
 
     /// Returns the trace as a source for replay. It borrows, so that the facts remain available.
@@ -456,6 +510,7 @@ impl Trace {
 
     fn warnings(&self, remarks: Remarks) -> Vec<String> {
         let mut all = remarks.warnings;
+        all.extend(self.doubt.clone());
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
         all.extend(super::doubts::tick(&self.gate, &self.steps));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));

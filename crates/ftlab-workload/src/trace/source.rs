@@ -1,10 +1,10 @@
 //! Streams of records in the order and with the clock of the file: lines of text, and records of bytes. (Parquet has its own.)
 
-use ftlab::units::Nanos;
+use ftlab::units::{Nanos, SimTime};
 
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::format::{self, BinaryFormat, LineFormat, Remarks, Taken};
-use super::gate::{Gate, RecordPart};
+use super::gate::{Gate, RecordPart, Refusal};
 use super::head::HeadRule;
 use super::input::Lines;
 use super::lastline::UsualLine;
@@ -25,6 +25,11 @@ pub(crate) trait RecordSource: Send {
 
     /// Returns the malformed lines (or rows) that were skipped.
     fn skipped(&self) -> &Skipped;
+
+    /// Returns the number of the last line read, if the source has lines.
+    fn line(&self) -> Option<u64> {
+        None
+    }
 }
 
 /// The malformed lines that were skipped.
@@ -56,8 +61,18 @@ pub(crate) struct LineSource<F> {
     last_request: u64,
     /// Why the last request may be cut off.
     cut: Option<String>,
-    /// The first line whose time falls far back.
-    fall: Option<(u64, Vec<u8>)>,
+    /// The latest time so far, and the first line that has it.
+    latest: (SimTime, u64),
+    /// The first line whose time falls far back, and the one from whose time it does.
+    fall: Option<FallingLine>,
+}
+
+/// A line whose time falls far back.
+struct FallingLine {
+    number: u64,
+    text: Vec<u8>,
+    /// The line with the latest time before.
+    behind: u64,
 }
 
 impl<F: LineFormat> LineSource<F> {
@@ -79,6 +94,7 @@ impl<F: LineFormat> LineSource<F> {
             usual,
             last_request: 0,
             cut: None,
+            latest: (SimTime::ZERO, 0),
             fall: None,
         }
     }
@@ -90,13 +106,15 @@ impl<F: LineFormat> LineSource<F> {
             return None;
         }
         let back = Nanos(gate.fallen_ns()?);
-        let (number, line) = self.fall.as_ref()?;
+        let FallingLine { number, text, behind } = self.fall.as_ref()?;
         let later = self.number - number;
         let problem = format!(
-            "the time falls back by {back} here and stays behind: {later} lines later, that is more than can be sorted"
+            "the time falls back by {back} here, behind that of line {behind}, and stays behind: {later} lines later, that \
+             is more than can be sorted"
         );
-        let field = F::place(line, RecordPart::Time);
-        Some(error_at(self.lines.name(), *number, line, Bad { problem, field, ..bad.clone() }))
+        let field = F::place(text, RecordPart::Time);
+        let bad = Bad { problem, field, ..bad.clone() };
+        Some(error_at(self.lines.name(), *number, text, bad))
     }
 
     /// Looks at the last line, if it is a request and has no line end.
@@ -105,12 +123,20 @@ impl<F: LineFormat> LineSource<F> {
         let is_request = self.last_request == self.number;
         let open = self.lines.open_line().filter(|_| is_request && self.cut.is_none());
         self.cut = self.cut.take().or_else(|| {
-            let why = self.usual.doubt(open?)?;
-            Some(format!(
-                "the last line ({}) has no line end and {why}: was the file cut off, so that a number in it is \
-                 wrong? Fetch it again, or delete that line",
-                self.number
-            ))
+            let (open, number) = (open?, self.number);
+            let is_open_number = number > 1 && self.format.reads_last_number();
+            match self.usual.doubt(open) {
+                Some(why) => Some(format!(
+                    "the last line ({number}) has no line end and {why}: was the file cut off, so that a number in it is \
+                     wrong? Fetch it again, or delete that line"
+                )),
+                None => is_open_number.then(|| {
+                    format!(
+                        "the last line ({number}) has no line end, so its last number may be cut off: if the file is whole, \
+                         add the line end; if not, fetch it again, or delete that line"
+                    )
+                }),
+            }
         });
     }
 }
@@ -131,17 +157,22 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
             let bad = match self.format.line(line) {
                 Ok(Some(mut record)) => match gate.admit(&mut record) {
                     Ok(true) => {
+                        let at = record.at;
                         out.push(record);
                         self.last_request = self.number;
                         if gate.fallback.records > 0 && self.fall.is_none() {
-                            self.fall = Some((self.number, line.to_vec()));
+                            let (number, behind) = (self.number, self.latest.1);
+                            self.fall = Some(FallingLine { number, text: line.to_vec(), behind });
+                        }
+                        if at > self.latest.0 || self.latest.1 == 0 {
+                            self.latest = (at, self.number);
                         }
                         continue;
                     }
                     Ok(false) => continue,
                     Err(refusal) => {
                         let field = F::place(line, refusal.part);
-                        refusal.at(field)
+                        beside_latest(refusal, self.latest.1).at(field)
                     }
                 },
                 Ok(None) => continue,
@@ -187,6 +218,26 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
     fn skipped(&self) -> &Skipped {
         &self.skipped
     }
+
+    fn line(&self) -> Option<u64> {
+        Some(self.number)
+    }
+}
+
+/// Names the line with the latest time so far, from which that of a refused line is too far.
+#[cold]
+fn beside_latest(mut refusal: Refusal, line: u64) -> Refusal {
+    // No request has come before the first.
+    if refusal.part != RecordPart::Time || line == 0 {
+        return refusal;
+    }
+    if refusal.kind == ErrorKind::Implausible {
+        refusal.problem += &format!(" from that of line {line}");
+        refusal.remedy += &format!("; if line {line} is the damaged one, mend or delete that");
+    } else {
+        refusal.problem += &format!(", behind line {line}");
+    }
+    refusal
 }
 
 #[cold]

@@ -1,9 +1,8 @@
 //! What to say of a file that fits no format: its first lines as they were split, and the `columns` that would probably read them.
 
-use std::ops::RangeInclusive;
-
 use super::columns::RequestPart;
 use super::head;
+use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
 use super::names_of_columns::{HINTS, has, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
@@ -57,16 +56,29 @@ pub(crate) struct Guess {
     pub shown: String,
     /// What `columns` would probably read it; none if nothing is likely.
     pub columns: Option<String>,
-    /// What the guess can't know.
+    /// Whether no column tells reads from writes.
+    lacks_op: bool,
+    /// What else the guess can't know.
     notes: Vec<String>,
 }
+
+/// What the columns have where none tells the operation, and what may be meant as well.
+const OP_OF_ALL: [&str; 2] = ["op=write", "op=read"];
 
 impl Guess {
     /// The guess as a remedy.
     pub fn in_words(&self) -> Option<String> {
         let columns = self.columns.as_ref()?;
         let notes: String = self.notes.iter().map(|note| format!(" ({note})")).collect();
-        Some(format!("these may be its columns: `columns` {columns}{notes}"))
+        let others = self.lacks_op.then(|| {
+            let [write, read] = OP_OF_ALL;
+            let reads = columns.replacen(write, read, 1);
+            format!(
+                " if all requests are writes, or `columns` {reads} if all are reads, as no column tells the operation"
+            )
+        });
+        let others = others.unwrap_or_default();
+        Some(format!("these may be its columns: `columns` {columns}{others}{notes}"))
     }
 }
 
@@ -79,7 +91,7 @@ pub fn suggested_columns(sample: &[u8]) -> Option<String> {
 /// Looks at the beginning of a text.
 pub(crate) fn guess(sample: &[u8]) -> Guess {
     let Some(separator) = guess_separator(sample) else {
-        return Guess { shown: String::new(), columns: None, notes: Vec::new() };
+        return Guess { shown: String::new(), columns: None, lacks_op: false, notes: Vec::new() };
     };
     let mut splitter = Splitter::new(separator);
     let head = head::of(sample);
@@ -102,17 +114,15 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
     });
     let lines: Vec<String> = shown.collect();
     let separator = separator_in_words(separator);
-    let mut notes = Vec::new();
-    let columns = columns(&rows, is_head, &mut notes);
-    Guess {
-        shown: format!("; split at {separator}, it begins {}", lines.join(" // ")),
-        columns,
-        notes,
-    }
+    let shown = format!("; split at {separator}, it begins {}", lines.join(" // "));
+    let mut guess = Guess { shown, columns: None, lacks_op: false, notes: Vec::new() };
+    guess.columns = columns(&rows, is_head, &mut guess);
+    guess
 }
 
 /// The columns that are likely by their names, and else by what they hold.
-fn columns(rows: &[Vec<String>], is_head: bool, notes: &mut Vec<String>) -> Option<String> {
+fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<String> {
+    let notes = &mut guess.notes;
     let first = rows.first()?;
     let data = if is_head { &rows[1..] } else { rows };
     if data.is_empty() || !(SHOWN..=MOST_COLUMNS).contains(&first.len()) {
@@ -140,8 +150,8 @@ fn columns(rows: &[Vec<String>], is_head: bool, notes: &mut Vec<String>) -> Opti
         .collect();
     for part in needed.into_iter().filter(|part| !has(*part)) {
         if part == RequestPart::Op {
-            parts.push("op=write".to_owned());
-            notes.push("nothing tells reads from writes: this makes all of them writes".to_owned());
+            guess.lacks_op = true;
+            parts.push(OP_OF_ALL[0].to_owned());
         } else {
             parts.push("size=4KiB".to_owned());
         }
@@ -159,7 +169,7 @@ fn unexplained(name: Option<&str>, data: &[Vec<String>], index: usize) -> Option
         data.iter().filter_map(|row| row.get(index).map(String::as_str)).collect();
     odd.sort_unstable();
     odd.dedup();
-    let are_truths = op_words::are_truths(odd.iter().map(|word| word.as_bytes()));
+    let are_truths = op_words::are_t_and_f(odd.iter().map(|word| word.as_bytes()));
     odd.retain(|word| are_truths || known.meaning(word.as_bytes()).is_none());
     let (first, rest) = odd.split_first()?;
     let words = name.map(words).unwrap_or_default();
@@ -222,8 +232,6 @@ fn guessed_unit(part: RequestPart, unit: u64, notes: &mut Vec<String>) -> String
     format!(":{unit}")
 }
 
-type FoundColumns = Vec<(RequestPart, usize)>;
-
 fn by_names(head: &[String], data: &[Vec<String>]) -> FoundColumns {
     let mut found = FoundColumns::new();
     let words: Vec<Vec<String>> = head.iter().map(|name| words(name)).collect();
@@ -269,65 +277,24 @@ fn holds(part: RequestPart, data: &[Vec<String>], index: usize) -> bool {
     few && data.iter().all(fits)
 }
 
-/// Adds what is missing: words are operations, a column that never falls is the time, the largest numbers are addresses, and
-/// others that do not vary beyond a gigabyte are sizes.
+/// Adds what is missing: words are operations, and so are two codes; of numbers what is likely.
 fn by_content(data: &[Vec<String>], found: &mut FoundColumns) {
     let width = data.iter().map(Vec::len).min().unwrap_or(0);
-    let column = |index: usize| -> Option<Vec<u64>> {
-        data.iter().map(|row| whole_number(row[index].as_bytes())).collect()
-    };
-    let free = |index: &usize, found: &FoundColumns| !found.iter().any(|(_, taken)| taken == index);
-    let lacks =
-        |part: RequestPart, found: &FoundColumns| !found.iter().any(|(known, _)| *known == part);
+    let is_free = |index: &usize| !found.iter().any(|(_, taken)| taken == index);
     let known = OpWords::default();
     let is_word = |field: &str| known.meaning(field.as_bytes()).is_some();
-    if lacks(RequestPart::Op, found) {
-        let word = (0..width)
-            .find(|index| free(index, found) && data.iter().all(|row| is_word(&row[*index])));
+    if !found.iter().any(|(part, _)| *part == RequestPart::Op) {
+        let all = |index: usize| data.iter().map(move |row| row[index].as_str());
+        let word = (0..width).filter(is_free).find(|index| all(*index).all(is_word));
         // Two codes, whatever they mean, are asked for.
         let is_code = |index: &usize| {
-            let all = || data.iter().map(|row| row[*index].as_str());
-            all().all(|code| matches!(code, "0" | "1"))
-                && all().any(|code| code == "0")
-                && all().any(|code| code == "1")
+            all(*index).all(|code| matches!(code, "0" | "1"))
+                && all(*index).any(|code| code == "0")
+                && all(*index).any(|code| code == "1")
         };
-        let code = || (0..width).filter(|index| free(index, found)).find(is_code);
-        found.extend(word.or_else(code).map(|index| (RequestPart::Op, index)));
+        let code = || (0..width).filter(is_free).find(is_code);
+        let op = word.or_else(code);
+        found.extend(op.map(|index| (RequestPart::Op, index)));
     }
-    if lacks(RequestPart::Time, found) {
-        let time = |field: &str| {
-            decimal_time(field.as_bytes(), 1_000_000_000).or_else(|| moment_ns(field.as_bytes()))
-        };
-        let rises = |index: &usize| {
-            let times = data.iter().map(|row| time(&row[*index]));
-            let Some(times) = times.collect::<Option<Vec<_>>>() else { return false };
-            times.len() > 1 && times.is_sorted() && times.first() != times.last()
-        };
-        // What a clock shows since 1970 is no address, even if it is not in order.
-        let is_date = |index: &usize| {
-            let values = column(*index).unwrap_or_default();
-            let is = |(unit, dates): &(TimeUnit, RangeInclusive<u64>)| {
-                *unit != TimeUnit::S && values.iter().all(|value| dates.contains(value))
-            };
-            !values.is_empty() && SINCE_1970.iter().any(is)
-        };
-        let free_ones = || (0..width).filter(|index| free(index, found));
-        // An address and a size are needed more.
-        let numbers = free_ones().filter(|index| column(*index).is_some()).count();
-        let places = [RequestPart::Offset, RequestPart::Size];
-        let needed = places.into_iter().filter(|part| lacks(*part, found)).count();
-        let is_spare = |index: &usize| column(*index).is_none() || numbers > needed;
-        let time = free_ones().find(is_date).or_else(|| free_ones().filter(is_spare).find(rises));
-        found.extend(time.map(|index| (RequestPart::Time, index)));
-    }
-    let largest = |found: &FoundColumns| {
-        let numbers = (0..width).filter(|index| free(index, found));
-        let numbers = numbers.filter_map(|index| Some((column(index)?.into_iter().max()?, index)));
-        numbers.filter(|(largest, _)| *largest > 1).max().map(|(_, index)| index)
-    };
-    for part in [RequestPart::Offset, RequestPart::Size] {
-        if lacks(part, found) {
-            found.extend(largest(found).map(|index| (part, index)));
-        }
-    }
+    add_likely(data, found);
 }

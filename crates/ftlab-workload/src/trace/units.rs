@@ -37,6 +37,11 @@ impl TimeUnit {
         TimeUnit::ALL.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit)
     }
 
+    /// Returns the unit of so many nanoseconds.
+    pub(crate) fn of_ns(ns: u64) -> Option<TimeUnit> {
+        TimeUnit::ALL.into_iter().map(|(_, unit)| unit).find(|unit| unit.ns() == ns)
+    }
+
     /// Returns the nanoseconds of one unit.
     #[must_use]
     pub const fn ns(self) -> u64 {

@@ -19,6 +19,7 @@ mod replay_modes;
 mod replay_tenants;
 mod stand_ins;
 mod trace_conversions;
+mod trace_doubtful;
 mod trace_errors;
 mod trace_formats;
 mod trace_limits;

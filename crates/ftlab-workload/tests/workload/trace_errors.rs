@@ -294,10 +294,10 @@ fn empty_requests_are_left_out_and_counted_where_accepted() {
 #[test]
 fn a_leap_of_years_points_at_the_time() {
     insta::assert_snapshot!(failure("1 0 8 8 1\n2 0 8 8 1\n900000000000000000 0 8 8 1\n"), @r"
-    trace.csv, line 3: the time jumps ahead by 10416 days
+    trace.csv, line 3: the time jumps ahead by 10416 days from that of line 2
       3 | 900000000000000000 0 8 8 1
         | ^^^^^^^^^^^^^^^^^^
-    remedy: if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line is damaged, `skip_malformed`; if lines of two clocks are mixed, such as the time of day and the time since boot, keep those of one; if it is true, `accept_implausible`
+    remedy: if times count other units, say `time_unit` ns|filetime|us|ms|s; if this line is damaged, `skip_malformed`; if lines of two clocks are mixed, such as the time of day and the time since boot, keep those of one; if it is true, `accept_implausible`; if line 2 is the damaged one, mend or delete that
     ");
 }
 
@@ -322,7 +322,7 @@ fn beyond_the_window_disorder_is_refused_or_clamped() {
     let error = failure_with(one_straggler(), narrow.clone());
     assert_eq!(error.kind, ErrorKind::Unordered);
     insta::assert_snapshot!(error, @r"
-    trace.csv, line 100001: at least 65.5345ms too early for its place in the file
+    trace.csv, line 100001: at least 65.5345ms too early for its place in the file, behind line 100000
       100001 | 1000500 0 0 8 1
              | ^^^^^^^
     remedy: a larger `order_window` sorts more; `late` clamp gives such requests the time of the one before and counts them; if another recording begins here, or a counter wrapped, `late` continue

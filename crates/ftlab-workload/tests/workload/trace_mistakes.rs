@@ -135,6 +135,7 @@ fn a_restart_is_shown_at_the_line_where_the_time_falls() {
     assert_eq!((place.line, place.text.as_str()), (50_001, "1000,h,0,Read,0,4096,1"));
     assert_eq!(&place.text[place.field.clone()], "1000");
     assert!(error.problem.starts_with("the time falls back by 4.9999"), "{error}");
+    assert!(error.problem.contains("here, behind that of line 50000, and stays"), "{error}");
     assert!(error.remedy.contains("`late` continue"), "{error}");
     // A stray line before is no reason.
     let stray = "1100,h,0,Read,0,4096,1\n".to_owned();

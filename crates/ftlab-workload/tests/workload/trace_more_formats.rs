@@ -583,5 +583,5 @@ fn a_file_that_fits_nothing_is_shown_with_the_columns_that_may_read_it() {
     // Nothing but numbers: by what they hold.
     let bare = "0.001;77;8192;4096\n0.002;77;1048576;8192\n0.004;77;512;4096\n";
     let error = failure(bare.as_bytes(), Options::default());
-    assert!(error.remedy.contains("`columns` time=1,offset=3,size=4,op=write ("), "{error}");
+    assert!(error.remedy.contains("`columns` time=1,offset=3,size=4,op=write if all"), "{error}");
 }

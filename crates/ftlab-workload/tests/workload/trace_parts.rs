@@ -237,3 +237,32 @@ fn a_file_of_a_folder_that_is_no_trace_is_named_with_the_remedy() {
     assert!(error.file.ends_with("notes"), "{error}");
     assert!(error.remedy.ends_with("if it is no trace, move it out of the folder"), "{error}");
 }
+
+#[test]
+fn a_tar_without_its_end_is_doubted() {
+    let mut whole = Vec::new();
+    flate2::read::GzDecoder::new(TAR).read_to_end(&mut whole).expect("gzip");
+    let warned = |bytes: &[u8]| {
+        let (records, facts) = read_well(memory("t.tar", bytes));
+        (records.len(), facts.warnings.iter().any(|text| text.contains("without its end mark")))
+    };
+    assert_eq!(warned(&whole), (3, false));
+    // The blocks of zeros are gone, and nothing else.
+    let end = whole.iter().rposition(|byte| *byte != 0).expect("content");
+    assert_eq!(warned(&whole[..(end + 1).next_multiple_of(512)]), (3, true));
+}
+
+#[test]
+fn a_request_that_does_not_fit_the_other_files_is_shown_at_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let head = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    write(folder.path(), "a.csv", "1000,h,0,Read,0,4096,1\n2000,h,0,Read,0,4096,1\n");
+    // Two years later.
+    let late = "631152000000000,h,0,Read,8192,4096,1\n631152000000001,h,0,Read,0,4096,1\n";
+    write(folder.path(), "b.csv", &format!("{head}{late}"));
+    let error = read(folder.path().into()).expect_err("two clocks");
+    assert!(error.file.ends_with("b.csv"), "{error}");
+    let place = error.place.as_deref().expect("a line");
+    assert_eq!((place.line, place.text.as_str()), (2, late.lines().next().expect("a line")));
+    assert!(error.problem.starts_with("the time jumps ahead by 730 days"), "{error}");
+}

@@ -29,3 +29,15 @@ fn a_trace_takes_its_name_at_the_end_and_from_nobody() {
     assert_eq!(std::fs::read(&path).unwrap(), b"another's");
     assert_eq!(std::fs::read(TraceWriter::unfinished(&path)).unwrap(), complete);
 }
+
+/// What a reader of the file should know is told at the end, as by a conversion.
+#[test]
+fn a_finished_trace_tells_what_its_format_does_to_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let format = named("ssdsim").unwrap();
+    let path = folder.path().join("a.ssdsim");
+    let mut writer = TraceWriter::create(&path, format, ConvertOptions::default()).unwrap();
+    writer.write(&Record { op: Op::Trim, ..RECORD }).unwrap();
+    let done = writer.finish().unwrap();
+    assert!(done.remarks[0].starts_with("trims have the flag 2"), "{:?}", done.remarks);
+}

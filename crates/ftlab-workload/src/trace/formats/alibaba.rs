@@ -37,6 +37,7 @@ struct Alibaba {
 impl LineFormat for Alibaba {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 4, address: 2, size: 3 };
+    const STREAM: Option<usize> = Some(0);
     const HEADS: &'static [&'static [&'static str]] =
         &[&["device_id", "opcode", "offset", "length", "timestamp"]];
 

@@ -13,8 +13,8 @@ use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::head;
-use crate::trace::moments::{self, moment_ns};
-use crate::trace::names_of_columns::unit_of;
+use crate::trace::moments::{self, Moment, moment, moment_ns};
+use crate::trace::names_of_columns::{unit_of, yes_of};
 use crate::trace::numbers::{BesideMarks, NumberKind, NumberMarks};
 use crate::trace::op_words::{self, OpWords, WordMeaning};
 use crate::trace::options::Options;
@@ -106,6 +106,10 @@ pub(crate) struct Csv {
     /// What was said of each part, and what its name says otherwise.
     said: Vec<String>,
     doubts: Vec<String>,
+    /// The number of the line, from one.
+    line: u64,
+    /// Whether dates say their zone, and the line that told so.
+    zones: Option<(bool, u64)>,
 }
 
 impl Csv {
@@ -142,9 +146,11 @@ impl Csv {
             has_numbers: plan.given.iter().any(|given| given.text.parse::<usize>().is_ok()),
             said: plan.given.iter().map(Given::in_words).collect(),
             doubts: plan.given.iter().filter_map(unit_doubt).collect(),
+            line: 0,
+            zones: None,
         };
         if let Ok(layout) = csv.layout {
-            let learned = csv.refuse_truths(&layout, sample);
+            let learned = csv.settle_truths(&layout, sample);
             match learned.and_then(|()| csv.learned(&layout, sample)) {
                 Ok(marks) => csv.marks = marks,
                 Err(why) => csv.layout = Err(why),
@@ -153,8 +159,9 @@ impl Csv {
         csv
     }
 
-    /// Refuses truth values as operations, unless they have a meaning: t and f are no trims and flushes then.
-    fn refuse_truths(&mut self, layout: &TableLayout, sample: &[u8]) -> Result<(), Bad> {
+    /// Reads truth values as the name of their column says, as in `is_write`, and refuses letters of which nothing says that: t and f
+    /// are no trims and flushes then.
+    fn settle_truths(&mut self, layout: &TableLayout, sample: &[u8]) -> Result<(), Bad> {
         let FieldOrigin::Column { index, .. } = layout.op else { return Ok(()) };
         let mut words: Vec<Vec<u8>> = Vec::new();
         for line in first_lines(sample).skip(usize::from(self.head.is_some())) {
@@ -164,14 +171,36 @@ impl Csv {
                 words.push(word.to_vec());
             }
         }
+        let all = || words.iter().map(Vec::as_slice);
+        let refuse = |problem, remedy: &str| {
+            let (kind, remedy) = (ErrorKind::Unsupported, Some(remedy.to_owned()));
+            Err(Bad { kind, field: 0..0, problem, remedy })
+        };
+        let name = self.columns.get(index).filter(|_| self.has_head && op_words::are_truths(all()));
+        if let Some((name, yes)) = name.and_then(|name| Some((clip(name), yes_of(name)?))) {
+            let yes_is = yes.name();
+            if let Err(word) = self.words.follow(yes) {
+                let problem = format!(
+                    "`op` gives `{word}` a meaning that contradicts the name of its column, {name}: a yes (1) there is a {yes_is}"
+                );
+                return refuse(
+                    problem,
+                    "leave `op` out, so that the name counts; if the name is wrong, add `invert_ops`",
+                );
+            }
+            let said = format!(
+                "a yes (1) among the operations is a {yes_is}, as their column is called {name}"
+            );
+            self.said.push(said);
+            return Ok(());
+        }
         let said = |word: &Vec<u8>| self.words.is_said(word);
-        if !op_words::are_truths(words.iter().map(Vec::as_slice)) || words.iter().all(said) {
+        if !op_words::are_t_and_f(all()) || words.iter().all(said) {
             return Ok(());
         }
         let problem =
             "the operations are truth values (t, f), and not trims and flushes".to_owned();
-        let remedy = Some("say what they mean, as in `op` t=write,f=read".to_owned());
-        Err(Bad { kind: ErrorKind::Unsupported, field: 0..0, problem, remedy })
+        refuse(problem, "say what they mean, as in `op` t=write,f=read")
     }
 
     /// What the marks in the columns of numbers mean, by the beginning of the file.
@@ -181,20 +210,24 @@ impl Csv {
                 return Ok(NumberMarks::default());
             };
             let (mut fields, mut has_plain) = (Vec::new(), false);
-            for line in sample.split(|&byte| byte == b'\n').filter(|line| !format::is_void(line)) {
-                if self.head.as_deref() == Some(line) {
+            for (number, line) in (1..).map(Some).zip(sample.split(|&byte| byte == b'\n')) {
+                if format::is_void(line) || self.head.as_deref() == Some(line) {
                     continue;
                 }
                 self.splitter.split(line.strip_suffix(b"\r").unwrap_or(line));
                 let field = self.splitter.field(index).unwrap_or_default();
                 match field.iter().all(u8::is_ascii_digit) {
                     true => has_plain |= !field.is_empty(),
-                    false => fields.extend(std::str::from_utf8(field).map(str::to_owned)),
+                    false => {
+                        fields.extend(
+                            std::str::from_utf8(field).map(|text| (number, text.to_owned())),
+                        );
+                    }
                 }
             }
             let beside = BesideMarks { others, has_plain };
-            NumberMarks::learn(kind, fields.iter().map(String::as_str), beside)
-                .map_err(two_meanings)
+            let fields = fields.iter().map(|(number, text)| (*number, text.as_str()));
+            NumberMarks::learn(kind, fields, beside).map_err(two_meanings)
         };
         let parts = [
             (NumberKind::Time, layout.time),
@@ -256,7 +289,8 @@ impl Csv {
             RequestPart::Offset => (&mut self.marks.offset, "an address"),
             _ => (&mut self.marks.size, "a size"),
         };
-        let number = self.splitter.field(index).and_then(|field| marks.whole(field));
+        let number =
+            self.splitter.field(index).and_then(|field| marks.whole(field, Some(self.line)));
         if let Some(number) = number.and_then(|number| number.checked_mul(unit)) {
             return Ok(number);
         }
@@ -270,10 +304,16 @@ impl Csv {
         let field = self.splitter.field(index).unwrap_or_default();
         match unit {
             ColumnUnit::Date => {
-                let time = moment_ns(field);
-                time.ok_or_else(|| self.bad(line, index, "a time", moments::EXPECTED))
+                let Some(date) = moment(field) else {
+                    return Err(self.bad(line, index, "a time", moments::EXPECTED));
+                };
+                let (has_zone, told) = *self.zones.get_or_insert((date.has_zone, self.line));
+                match has_zone == date.has_zone {
+                    true => Ok(date.ns),
+                    false => Err(self.two_zones(line, index, date, told)),
+                }
             }
-            ColumnUnit::Of(unit) => self.marks.time.time(field, unit).ok_or_else(|| {
+            ColumnUnit::Of(unit) => self.marks.time.time(field, unit, Some(self.line)).ok_or_else(|| {
                 let marks = in_brackets(&self.marks.time);
                 let expected = format!("a number within 584 years{marks}");
                 let mut bad = self.bad(line, index, "a time", &expected);
@@ -288,6 +328,19 @@ impl Csv {
                 bad
             }),
         }
+    }
+
+    /// The error for a date with a zone in a column of dates without, or the other way round.
+    #[cold]
+    fn two_zones(&self, line: &[u8], index: usize, date: Moment, told: u64) -> Bad {
+        let [this, other] =
+            if date.has_zone { ["has a", "has none"] } else { ["has no", "has one"] };
+        let problem = format!(
+            "this date {this} zone, and that of line {told} {other}: they may be hours apart"
+        );
+        let remedy = "write all dates of the column with a zone (Z for UTC), or all without one";
+        let field = self.field_of(line, index);
+        Bad { kind: ErrorKind::Unsupported, field, problem, remedy: Some(remedy.to_owned()) }
     }
 
     /// The error for a line that has more fields than the first, or two lines in one.
@@ -349,7 +402,7 @@ impl Csv {
 /// How a column's numbers are read, for an error.
 #[cold]
 fn in_brackets(marks: &NumberMarks) -> String {
-    marks.in_words("its column").map_or(String::new(), |marks| format!(" ({marks})"))
+    marks.with_tellers("its column").map_or(String::new(), |marks| format!(" ({marks})"))
 }
 
 impl SeenWords {
@@ -490,6 +543,7 @@ impl LineFormat for Csv {
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
+        self.line += 1;
         if format::is_void(line) {
             return Ok(None);
         }
@@ -526,6 +580,17 @@ impl LineFormat for Csv {
         0..line.len()
     }
 
+    fn reads_last_number(&self) -> bool {
+        let Ok(layout) = &self.layout else { return false };
+        let last = self.width.checked_sub(1);
+        let numbers = [layout.time, Some(layout.offset), Some(layout.size)].into_iter().flatten();
+        let mut columns = numbers.filter_map(|from| match from {
+            FieldOrigin::Column { index, .. } => Some(index),
+            FieldOrigin::Constant(_) => None,
+        });
+        columns.any(|index| Some(index) == last)
+    }
+
     fn remarks(&self) -> Remarks {
         let mut remarks =
             Remarks { widened: self.widened, timeless: !self.has_time, ..Remarks::default() };
@@ -540,6 +605,9 @@ impl LineFormat for Csv {
         }
         if !self.has_time {
             remarks.assumed.push("requests have no times".to_owned());
+        }
+        if let Some((false, _)) = self.zones {
+            remarks.assumed.push("dates say no zone, and are taken for UTC".to_owned());
         }
         let TableMarks { time, offset, size } = &self.marks;
         let marks = [(time, "the times"), (offset, "the addresses"), (size, "the sizes")];

@@ -82,6 +82,8 @@ fn has_decimals(sample: &[u8]) -> bool {
 impl LineFormat for DiskSim {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
+    const FLAG: Option<(usize, Op)> = Some((4, Op::Read));
+    const STREAM: Option<usize> = Some(1);
 
     fn new(units: Units, options: &Options, sample: &[u8]) -> DiskSim {
         DiskSim { units, is_other: options.format.is_none() && !has_decimals(sample) }
@@ -131,6 +133,8 @@ struct OutTrace {
 impl LineFormat for OutTrace {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
+    const FLAG: Option<(usize, Op)> = Some((4, Op::Read));
+    const STREAM: Option<usize> = Some(1);
 
     fn new(units: Units, _: &Options, _: &[u8]) -> OutTrace {
         OutTrace { units }

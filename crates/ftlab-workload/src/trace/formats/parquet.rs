@@ -167,7 +167,7 @@ impl ParquetSource {
             },
             Err(problem) => {
                 let remedy = "`skip_malformed` skips such rows and counts them";
-                (ErrorKind::Malformed, problem.to_owned(), remedy)
+                (ErrorKind::Malformed, problem.to_owned(), remedy.to_owned())
             }
         };
         let (kind, problem, remedy) = problem;

@@ -47,6 +47,7 @@ struct Spc {
 impl LineFormat for Spc {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 4, address: 1, size: 2 };
+    const STREAM: Option<usize> = Some(0);
 
     fn new(units: Units, options: &Options, _: &[u8]) -> Spc {
         let said = options.size_unit.is_some();

@@ -50,6 +50,8 @@ pub(super) struct Ascii<const HASH: bool> {
 impl<const HASH: bool> LineFormat for Ascii<HASH> {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 0, address: 2, size: 3 };
+    const FLAG: Option<(usize, Op)> = Some((4, Op::Read));
+    const STREAM: Option<usize> = Some(1);
 
     fn new(units: Units, options: &Options, _: &[u8]) -> Self {
         Ascii { units, detected: options.format.is_none(), unused: 0, trims: 0 }

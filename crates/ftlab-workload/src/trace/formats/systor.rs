@@ -40,6 +40,7 @@ struct Systor {
 impl LineFormat for Systor {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 0, address: 4, size: 5 };
+    const STREAM: Option<usize> = Some(3);
     const HEADS: &'static [&'static [&'static str]] =
         &[&["Timestamp", "Response", "IOType", "LUN", "Offset", "Size"]];
 

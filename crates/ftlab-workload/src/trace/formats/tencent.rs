@@ -36,6 +36,8 @@ struct Tencent {
 impl LineFormat for Tencent {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 0, address: 1, size: 2 };
+    const FLAG: Option<(usize, Op)> = Some((3, Op::Write));
+    const STREAM: Option<usize> = Some(4);
     const HEADS: &'static [&'static [&'static str]] =
         &[&["Timestamp", "Offset", "Size", "IOType", "VolumeID"]];
 
