@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 use ftlab_lab::failure::Failure;
 
 use super::peers::{BlockPeer, HttpPeer};
-use super::{Log, Server, poll, record};
+use super::{Log, Server, poll};
 
 /// How long clients may take to receive their last replies.
 const FAREWELL: Duration = Duration::from_secs(5);
 
 impl Server {
     /// Answers what is open, and shuts the drive down.
-    pub(super) fn end(mut self, log: Log<'_>) -> Result<(), Failure> {
+    pub(super) fn end(&mut self, log: Log<'_>) -> Result<(), Failure> {
         log(&format!("stopped {}: saving the drive", self.stops.unwrap_or("by an order")));
         let mut answers = Vec::new();
         let rested = self.drive.bring_to_rest(&mut answers);
@@ -29,13 +29,22 @@ impl Server {
         }
         let saved = rested.and_then(|()| self.save_at_the_end());
         self.say_farewell();
-        let recorded = self.recorder.take().map(record::TraceRecorder::finish).transpose();
-        match (&saved, recorded) {
-            (_, Ok(told)) => told.flatten().iter().for_each(|told| log(told)),
+        saved
+    }
+
+    /// Completes the recording, however serving ended, and says what it lacks.
+    pub(super) fn end_recording(
+        &mut self,
+        ended: Result<(), Failure>,
+        log: Log<'_>,
+    ) -> Result<(), Failure> {
+        let Some(recorder) = self.recorder.take() else { return ended };
+        match (&ended, recorder.finish()) {
+            (_, Ok(told)) => told.iter().for_each(|told| log(told)),
             (Ok(()), Err(failure)) => return Err(failure),
             (Err(_), Err(failure)) => log(&failure.to_string()),
         }
-        saved
+        ended
     }
 
     /// Saves the drive in its data file, and as an image if that is asked for.

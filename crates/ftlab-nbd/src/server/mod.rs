@@ -169,6 +169,13 @@ impl Server {
     /// The data file can't be written, or the drive can't be shut down.
     pub fn run(mut self, log: Log<'_>) -> Result<(), Failure> {
         poll::sleep_exactly();
+        let served = self.serve(log);
+        let ended = served.and_then(|()| self.end(log));
+        self.end_recording(ended, log)
+    }
+
+    /// Serves until something stops it.
+    fn serve(&mut self, log: Log<'_>) -> Result<(), Failure> {
         while self.stops.is_none() {
             let ready = self.wait();
             if ready.signalled {
@@ -180,7 +187,7 @@ impl Server {
             self.reply(log);
             self.look_after(log)?;
         }
-        self.end(log)
+        Ok(())
     }
 
     /// Waits for something to do.

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use ftlab::host::{Op, Request};
-use ftlab::units::{Lba, SimTime};
+use ftlab::units::{Lba, Nanos, SimTime};
 use ftlab_lab::failure::Failure;
 use ftlab_workload::trace::{ConvertOptions, Format, Record, TraceWriter};
 
@@ -103,7 +103,7 @@ impl TraceRecorder {
     }
 
     /// Completes the trace. Returns what to tell of it.
-    pub(super) fn finish(self) -> Result<Option<String>, Failure> {
+    pub(super) fn finish(self) -> Result<Vec<String>, Failure> {
         let unfinished = self.unfinished.display();
         let finished = match self.failed {
             Some(failure) => Err(failure),
@@ -113,12 +113,59 @@ impl TraceRecorder {
             failure
                 .map_text(|text| format!("{text}\n  what was recorded before is in {unfinished}"))
         })?;
-        let left_out = done.dropped > 0 || done.made_plain > 0;
-        Ok(left_out.then(|| {
-            format!(
+        let mut told: Vec<String> = done.remarks.iter().map(|&remark| remark.to_owned()).collect();
+        if done.dropped > 0 || done.made_plain > 0 {
+            told.push(format!(
                 "the trace lacks {} requests that its format can't express, and has {} writes with FUA as plain writes",
                 done.dropped, done.made_plain
-            )
-        }))
+            ));
+        }
+        if done.rounded_times > 0 {
+            told.push(format!(
+                "times of the trace rounded down to {}, the clock of its format: {} of {}",
+                Nanos(done.tick_ns),
+                done.rounded_times,
+                done.requests
+            ));
+        }
+        Ok(told)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use ftlab_workload::trace::named;
+
+    use super::*;
+
+    /// Records three requests, 1.5 s apart, and returns what is told of them.
+    fn told(format: &'static str, ops: [Op; 3]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let format = named(format).unwrap();
+        let spec = RecordSpec { path: path.clone(), format, drop_unsupported: true };
+        let mut recorder = TraceRecorder::new(&spec).unwrap_or_else(|error| panic!("{error}"));
+        for (number, op) in (0..).zip(ops) {
+            let at = SimTime(number * 1_500_000_000);
+            let request = Request { op, lba: Lba(8), sectors: 8, stream: 0, tag: 0, fua: false };
+            recorder.record(&request, at);
+        }
+        let told = recorder.finish().unwrap_or_else(|error| panic!("{error}"));
+        assert!(path.exists());
+        told
+    }
+
+    #[test]
+    fn the_end_of_a_recording_tells_what_its_format_did_to_it() {
+        let rounded = told("tencent", [Op::Read, Op::Trim, Op::Write]);
+        assert!(rounded[0].starts_with("the trace lacks 1 requests"), "{rounded:?}");
+        let rounded = told("tencent", [Op::Read, Op::Write, Op::Write]);
+        assert_eq!(
+            rounded,
+            ["times of the trace rounded down to 1s, the clock of its format: 1 of 3"]
+        );
+        let trims = told("ssdsim", [Op::Read, Op::Trim, Op::Write]);
+        assert!(trims[0].starts_with("trims have the flag 2"), "{trims:?}");
+        assert_eq!(told("blkparse", [Op::Read, Op::Trim, Op::Write]), [""; 0]);
     }
 }

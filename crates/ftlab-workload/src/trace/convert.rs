@@ -60,6 +60,17 @@ impl Converted {
     }
 }
 
+/// The end of the name of a file that is not complete.
+const UNFINISHED: &str = ".unfinished";
+
+/// Warns of a file whose writer has not completed it.
+pub(crate) fn unfinished_doubt(name: &str) -> Option<String> {
+    name.ends_with(UNFINISHED).then(|| {
+        "the recording was not completed, as its name says: what came last may be missing"
+            .to_owned()
+    })
+}
+
 /// Writes a trace request by request, for a source that may die. Until it is complete, the file has another name
 /// ([`TraceWriter::unfinished`]), under which what was written so far stays.
 pub struct TraceWriter {
@@ -95,7 +106,7 @@ impl TraceWriter {
     #[must_use]
     pub fn unfinished(path: &Path) -> PathBuf {
         let mut name = path.as_os_str().to_owned();
-        name.push(".unfinished");
+        name.push(UNFINISHED);
         PathBuf::from(name)
     }
 

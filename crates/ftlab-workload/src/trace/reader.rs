@@ -511,6 +511,7 @@ impl Trace {
     fn warnings(&self, remarks: Remarks) -> Vec<String> {
         let mut all = remarks.warnings;
         all.extend(self.doubt.clone());
+        all.extend(super::convert::unfinished_doubt(&self.name));
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
         all.extend(super::doubts::tick(&self.gate, &self.steps));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));

@@ -1,11 +1,20 @@
 //! A trace that is written request by request: its file while it is not complete, and its name.
 
+use std::path::Path;
+
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
-use ftlab_workload::trace::{ConvertOptions, Record, TraceWriter, named};
+use ftlab_workload::trace::{ConvertOptions, Options, Record, TraceWriter, named, open};
 
 const RECORD: Record =
     Record { at: SimTime(1000), op: Op::Write, lba: Lba(8), sectors: 8, stream: 0, fua: false };
+
+/// The warnings of a trace that is read to its end.
+fn warnings(path: &Path) -> String {
+    let mut trace = open(path, Options::default()).unwrap();
+    while trace.next_batch(&mut Vec::new()).unwrap() {}
+    trace.facts().warnings.join("; ")
+}
 
 #[test]
 fn a_trace_takes_its_name_at_the_end_and_from_nobody() {
@@ -17,9 +26,12 @@ fn a_trace_takes_its_name_at_the_end_and_from_nobody() {
         writer.write(&RECORD).unwrap();
         writer
     };
-    let writer = begun();
+    let mut writer = begun();
     assert!(!path.exists() && TraceWriter::unfinished(&path).exists());
+    writer.flush().unwrap();
+    assert!(warnings(&TraceWriter::unfinished(&path)).contains("was not completed"));
     writer.finish().unwrap();
+    assert!(!warnings(&path).contains("was not completed"));
     assert!(!TraceWriter::unfinished(&path).exists());
     let complete = std::fs::read(&path).unwrap();
     assert!(!complete.is_empty());
