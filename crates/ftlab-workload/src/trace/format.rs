@@ -432,16 +432,16 @@ pub(crate) fn detect(name: &str, sample: &[u8], options: &Options) -> Result<Det
 }
 
 /// A format that would read most lines, and why the file is none of its.
-struct Misfit {
+struct ChanceFit {
     format: &'static Format,
     why: String,
 }
 
 #[cold]
-fn misfit_of(format: &'static Format, fit: Fit, head: Option<&Head>) -> Option<Misfit> {
+fn misfit_of(format: &'static Format, fit: Fit, head: Option<&Head>) -> Option<ChanceFit> {
     let names = |head: &Head| format!("line {} names the columns of no known format", head.number);
     let why = fit.contradiction.filter(|_| !fit.has_foreign_head).or_else(|| head.map(names))?;
-    (fit.requests >= fit.broken).then_some(Misfit { format, why })
+    (fit.requests >= fit.broken).then_some(ChanceFit { format, why })
 }
 
 /// Whether a byte is a control character that text does not contain, unlike tabs and line ends.
@@ -454,7 +454,7 @@ fn unknown(
     name: &str,
     sample: &[u8],
     nearest: Option<(&Format, Fit)>,
-    misfit: Option<Misfit>,
+    misfit: Option<ChanceFit>,
     head: Option<Head>,
 ) -> TraceError {
     if sample.iter().any(|&byte| is_no_text(byte)) {
@@ -489,7 +489,7 @@ fn unknown(
     let guess = suggest::guess(sample);
     let own = guess.in_words().map_or(String::new(), |own| format!("{own}; or "));
     let shown = guess.shown;
-    if let Some(Misfit { format, why }) = misfit {
+    if let Some(ChanceFit { format, why }) = misfit {
         let problem = format!("its numbers would fit {}, but {why}{shown}", format.name);
         let remedy = format!("{own}`format` {} reads it as {}", format.name, format.columns);
         return fails(problem, remedy);

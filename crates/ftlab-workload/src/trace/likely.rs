@@ -22,7 +22,7 @@ const LARGEST_SIZE: u64 = 1 << 30;
 const FEW_SIZES: usize = 4;
 
 /// What a column of numbers looks like.
-struct Numbers {
+struct ColumnNumbers {
     index: usize,
     /// Its values if all are whole numbers.
     whole: Option<Vec<u64>>,
@@ -37,9 +37,9 @@ struct Numbers {
 /// Where parts of a request are, as far as it is known.
 pub(super) type FoundColumns = Vec<(RequestPart, usize)>;
 
-impl Numbers {
+impl ColumnNumbers {
     /// Looks at a column; none if it has something else than numbers.
-    fn of(data: &[Vec<String>], index: usize) -> Option<Numbers> {
+    fn of(data: &[Vec<String>], index: usize) -> Option<ColumnNumbers> {
         let field = |row: &Vec<String>| row.get(index).cloned();
         let fields = data.iter().map(field).collect::<Option<Vec<String>>>()?;
         let times = || {
@@ -59,7 +59,7 @@ impl Numbers {
             *unit != TimeUnit::S && values.iter().all(|value| dates.contains(value))
         };
         let is_date = whole.is_some() && SINCE_1970.iter().any(is);
-        Some(Numbers {
+        Some(ColumnNumbers {
             index,
             rises: values.is_sorted() && different.len() > 1,
             falls: !values.is_sorted(),
@@ -114,7 +114,7 @@ impl Numbers {
 }
 
 /// Whether most requests begin where the one before ended, in bytes or with sizes in sectors.
-fn follow_each_other(addresses: &Numbers, sizes: &Numbers) -> bool {
+fn follow_each_other(addresses: &ColumnNumbers, sizes: &ColumnNumbers) -> bool {
     let (Some(addresses), Some(sizes)) = (&addresses.whole, &sizes.whole) else { return false };
     let follows = |unit: u64| {
         let pairs = addresses.windows(2).zip(sizes);
@@ -130,7 +130,8 @@ pub(super) fn add_likely(data: &[Vec<String>], found: &mut FoundColumns) {
     let width = data.iter().map(Vec::len).min().unwrap_or(0);
     let is_free = |index: &usize| !found.iter().any(|(_, taken)| taken == index);
     let free = (0..width).filter(is_free);
-    let free: Vec<Numbers> = free.filter_map(|index| Numbers::of(data, index)).take(MOST).collect();
+    let free: Vec<ColumnNumbers> =
+        free.filter_map(|index| ColumnNumbers::of(data, index)).take(MOST).collect();
     let known = |part: RequestPart| found.iter().find(|(known, _)| *known == part);
     let lacks = |part: RequestPart| known(part).is_none();
     // For each part that is missing: each column, or none.
@@ -138,7 +139,8 @@ pub(super) fn add_likely(data: &[Vec<String>], found: &mut FoundColumns) {
         let columns = (0..free.len()).filter(|_| lacks(part));
         columns.map(Some).chain([None]).collect()
     };
-    let fixed = |part: RequestPart| known(part).and_then(|(_, index)| Numbers::of(data, *index));
+    let fixed =
+        |part: RequestPart| known(part).and_then(|(_, index)| ColumnNumbers::of(data, *index));
     let (known_offset, known_size) = (fixed(RequestPart::Offset), fixed(RequestPart::Size));
     let mut best: Option<(i32, [Option<usize>; 3])> = None;
     for time in choices(RequestPart::Time) {
@@ -167,23 +169,24 @@ pub(super) fn add_likely(data: &[Vec<String>], found: &mut FoundColumns) {
 const HAS: [i32; 3] = [6, 40, 20];
 
 /// How well columns fit as time, address and size; none if one of them can't be, or stands for two.
-fn weigh(free: &[Numbers], chosen: [Option<usize>; 3]) -> Option<i32> {
+fn weigh(free: &[ColumnNumbers], chosen: [Option<usize>; 3]) -> Option<i32> {
     let [time, offset, size] = chosen;
     let twice = |one: Option<usize>, other: Option<usize>| one.is_some() && one == other;
     if twice(time, offset) || twice(time, size) || twice(offset, size) {
         return None;
     }
-    let of = |choice: Option<usize>, has: i32, weight: fn(&Numbers) -> Option<i32>| match choice {
-        Some(at) => weight(&free[at]).map(|weight| weight + has),
-        None => Some(0),
-    };
-    let time = of(time, HAS[0], Numbers::as_times)?;
-    let offset = of(offset, HAS[1], Numbers::as_addresses)?;
-    Some(time + offset + of(size, HAS[2], Numbers::as_sizes)?)
+    let of =
+        |choice: Option<usize>, has: i32, weight: fn(&ColumnNumbers) -> Option<i32>| match choice {
+            Some(at) => weight(&free[at]).map(|weight| weight + has),
+            None => Some(0),
+        };
+    let time = of(time, HAS[0], ColumnNumbers::as_times)?;
+    let offset = of(offset, HAS[1], ColumnNumbers::as_addresses)?;
+    Some(time + offset + of(size, HAS[2], ColumnNumbers::as_sizes)?)
 }
 
 /// How well an address and a size fit together: addresses are larger, and may follow from sizes.
-fn fitness_of_pair(offset: &Numbers, size: &Numbers) -> i32 {
+fn fitness_of_pair(offset: &ColumnNumbers, size: &ColumnNumbers) -> i32 {
     let is_larger = offset.largest() > size.largest();
     2 * i32::from(is_larger) + 6 * i32::from(follow_each_other(offset, size))
 }

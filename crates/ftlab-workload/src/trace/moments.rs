@@ -19,7 +19,7 @@ pub(crate) const EXPECTED: &str = "a date such as 2024-05-01T12:30:00.125Z, from
 
 /// A date with its time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Moment {
+pub(crate) struct DatedTime {
     /// The nanoseconds since 1970.
     pub ns: u64,
     /// Whether it says its zone.
@@ -27,7 +27,7 @@ pub(crate) struct Moment {
 }
 
 /// Reads a date.
-pub(crate) fn moment(field: &[u8]) -> Option<Moment> {
+pub(crate) fn moment(field: &[u8]) -> Option<DatedTime> {
     let text = std::str::from_utf8(field).ok()?.trim();
     let local = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
     let in_utc = |pattern| NaiveDateTime::parse_from_str(local, pattern).ok();
@@ -39,7 +39,7 @@ pub(crate) fn moment(field: &[u8]) -> Option<Moment> {
     })?;
     let (seconds, parts) = (date.and_utc().timestamp(), date.and_utc().timestamp_subsec_nanos());
     let ns = u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(parts.into())?;
-    Some(Moment { ns, has_zone })
+    Some(DatedTime { ns, has_zone })
 }
 
 /// The nanoseconds since 1970.

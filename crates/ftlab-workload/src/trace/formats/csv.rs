@@ -13,7 +13,7 @@ use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::head;
-use crate::trace::moments::{self, Moment, moment, moment_ns};
+use crate::trace::moments::{self, DatedTime, moment, moment_ns};
 use crate::trace::names_of_columns::{unit_of, yes_of};
 use crate::trace::numbers::{BesideMarks, NumberKind, NumberMarks};
 use crate::trace::op_words::{self, OpWords, WordMeaning};
@@ -332,7 +332,7 @@ impl Csv {
 
     /// The error for a date with a zone in a column of dates without, or the other way round.
     #[cold]
-    fn two_zones(&self, line: &[u8], index: usize, date: Moment, told: u64) -> Bad {
+    fn two_zones(&self, line: &[u8], index: usize, date: DatedTime, told: u64) -> Bad {
         let [this, other] =
             if date.has_zone { ["has a", "has none"] } else { ["has no", "has one"] };
         let problem = format!(
