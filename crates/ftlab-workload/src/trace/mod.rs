@@ -48,6 +48,7 @@ mod shape;
 mod source;
 mod suggest;
 mod table;
+mod table_layout;
 mod units;
 mod utf16;
 

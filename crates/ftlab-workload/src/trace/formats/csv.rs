@@ -21,6 +21,7 @@ use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::suggest;
 use crate::trace::table::{Splitter, first_lines, guess_separator, separator_in_words};
+use crate::trace::table_layout::{FieldOrigin, FirstLine, LISTED, TableLayout};
 use crate::trace::units::{SpaceUnit, TimeUnit, Units};
 
 use super::names::Names;
@@ -40,32 +41,6 @@ pub(crate) static FORMAT: Format = Format {
 
 /// Each column has a unit of its own.
 const UNITS: Units = Units { time: TimeUnit::S, address: SpaceUnit::Byte, size: SpaceUnit::Byte };
-
-/// Where a part of a request comes from.
-#[derive(Clone, Copy, Debug)]
-enum FieldOrigin<T> {
-    Column { index: usize, unit: ColumnUnit },
-    Constant(T),
-}
-
-impl<T> FieldOrigin<T> {
-    fn column(self) -> Option<usize> {
-        match self {
-            FieldOrigin::Column { index, .. } => Some(index),
-            FieldOrigin::Constant(_) => None,
-        }
-    }
-}
-
-/// The parts of a request in a table whose head is known.
-#[derive(Clone, Copy, Debug)]
-struct TableLayout {
-    time: Option<FieldOrigin<u64>>,
-    op: FieldOrigin<WordMeaning>,
-    offset: FieldOrigin<u64>,
-    size: FieldOrigin<u64>,
-    stream: Option<FieldOrigin<u32>>,
-}
 
 /// What commas, points and blanks mean in the numbers of each column.
 #[derive(Clone, Debug, Default)]
@@ -127,7 +102,7 @@ impl Csv {
         };
         // Unless the first line has names, a number in the plan is that of a column, whatever the fields are.
         let is_head = found.is_some() || plan.names_any(&fields);
-        let layout = layout(plan, FirstLine { fields: &fields, is_head });
+        let layout = TableLayout::of(plan, FirstLine { fields: &fields, is_head });
         let head = (is_head && !is_comment).then(|| first.to_vec());
         let layout = layout.map_err(|problem| no_column(&problem, first.len()));
         let mut csv = Csv {
@@ -363,11 +338,7 @@ impl Csv {
 
     /// The columns that are no part of requests, in words.
     fn unused(&self) -> Option<String> {
-        let TableLayout { time, op, offset, size, stream } = self.layout.as_ref().ok()?;
-        let [time, stream] =
-            [time.and_then(FieldOrigin::column), stream.and_then(FieldOrigin::column)];
-        let used = [time, op.column(), offset.column(), size.column(), stream];
-        let unused = (0..self.columns.len()).filter(|index| !used.contains(&Some(*index)));
+        let unused = self.layout.as_ref().ok()?.unused(self.columns.len());
         let name = |index: usize| match self.has_head {
             true => clip(&self.columns[index]),
             false => (index + 1).to_string(),
@@ -454,58 +425,6 @@ fn two_meanings(problem: String) -> Bad {
     Bad { kind: ErrorKind::Unsupported, field: 0..0, problem, remedy: Some(remedy.to_owned()) }
 }
 
-/// The first line of a table: names of columns, or data.
-#[derive(Clone, Copy)]
-struct FirstLine<'a> {
-    fields: &'a [String],
-    is_head: bool,
-}
-
-/// Finds the columns of a plan by the first line.
-fn layout(plan: &ColumnPlan, first: FirstLine<'_>) -> Result<TableLayout, String> {
-    let of = |part| plan.of(part);
-    let needed = |part: RequestPart| of(part).ok_or_else(|| format!("{} is missing", part.name()));
-    let number = |part| -> Result<FieldOrigin<u64>, String> {
-        let given = needed(part)?;
-        let constant = amount(&given.text).map(FieldOrigin::Constant);
-        constant.map_or_else(|| column(given, first), Ok)
-    };
-    let op = needed(RequestPart::Op)?;
-    let op = column(op, first).or_else(|problem| {
-        let said = Op::named(&op.text).map(WordMeaning::of);
-        said.map(FieldOrigin::Constant).ok_or(problem)
-    })?;
-    let time = of(RequestPart::Time).map(|given| column(given, first)).transpose()?;
-    let stream = of(RequestPart::Stream).map(|given| column(given, first)).transpose()?;
-    let offset = number(RequestPart::Offset)?;
-    Ok(TableLayout { time, op, offset, size: number(RequestPart::Size)?, stream })
-}
-
-/// The column of this name, or else of this number.
-fn column<T>(given: &Given, first: FirstLine<'_>) -> Result<FieldOrigin<T>, String> {
-    let unit = given.unit();
-    let FirstLine { fields: names, is_head } = first;
-    let named = names.iter().position(|name| *name == given.text);
-    let same = |name: &String| name.eq_ignore_ascii_case(&given.text);
-    let named = named.or_else(|| names.iter().position(same)).filter(|_| is_head);
-    if let Some(index) = named {
-        return Ok(FieldOrigin::Column { index, unit });
-    }
-    let number = given.text.parse().ok().filter(|number| (1..=names.len()).contains(number));
-    if let Some(index) = number.map(|number: usize| number - 1) {
-        return Ok(FieldOrigin::Column { index, unit });
-    }
-    let numbered = (1..).zip(names).take(LISTED);
-    let listed: Vec<String> =
-        numbered.map(|(number, name)| format!("{number} {}", clip(name))).collect();
-    let more = if names.len() > LISTED { ", ..." } else { "" };
-    let (part, text) = (given.part.name(), clip(&given.text));
-    Err(format!("{part}={text} is no column; the first line has {}{more}", listed.join(", ")))
-}
-
-/// How many columns an error lists.
-const LISTED: usize = 20;
-
 #[cold]
 fn no_plan(sample: &[u8]) -> Bad {
     let guess = suggest::guess(sample);
@@ -583,12 +502,7 @@ impl LineFormat for Csv {
     fn reads_last_number(&self) -> bool {
         let Ok(layout) = &self.layout else { return false };
         let last = self.width.checked_sub(1);
-        let numbers = [layout.time, Some(layout.offset), Some(layout.size)].into_iter().flatten();
-        let mut columns = numbers.filter_map(|from| match from {
-            FieldOrigin::Column { index, .. } => Some(index),
-            FieldOrigin::Constant(_) => None,
-        });
-        columns.any(|index| Some(index) == last)
+        last.is_some() && layout.numbers().contains(&last)
     }
 
     fn remarks(&self) -> Remarks {
