@@ -73,7 +73,7 @@ impl Refusal {
 fn size_in_words(sectors: u32) -> String {
     match sectors {
         u32::MAX => "2 TiB or more".to_owned(),
-        _ => format!("{} bytes", u64::from(sectors) * u64::from(SECTOR_BYTES)),
+        _ => format!("{} bytes", u64::from(sectors) * SECTOR_BYTES),
     }
 }
 
