@@ -278,7 +278,7 @@ fn a_policy_that_knows_the_future_sees_the_load_beforehand() {
 fn a_preparation_without_a_clock_waits_as_well() {
     let mut desk = Desk::default();
     let options = json!({ "precondition": "fill,age", "requests": "100" });
-    opened(&mut desk, &[], "randwrite-4k", &options);
+    opened(&mut desk, &["nand.blocks_per_plane=256"], "randwrite-4k", &options);
     let go = |looks: u32| json!({ "ask": "go", "run": 0, "looks": looks, "spans": true });
     let mut told = Vec::new();
     loop {
