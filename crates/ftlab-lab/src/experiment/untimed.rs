@@ -145,7 +145,9 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
             let mut source = fill.at_random(capacity, seed);
             self.total = source.total();
             while let Some(arrival) = next(&mut source)? {
-                self.write(&arrival).await?;
+                if self.write(&arrival)? {
+                    self.look().await?;
+                }
             }
             return Ok(());
         }
@@ -170,7 +172,9 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
     async fn age(&mut self, source: &mut impl Source, ageing: &mut Ageing) -> Result<(), Failure> {
         self.supervision.watcher.ages(&ageing.outlook());
         while let Some(arrival) = next(source)? {
-            self.write(&arrival).await?;
+            if self.write(&arrival)? {
+                self.look().await?;
+            }
             ageing.wrote(arrival.sectors);
             let rounds = ageing.rounds().len();
             let is_over = ageing.look(self.untimed.device());
@@ -184,18 +188,16 @@ impl<P: Probe, C: Contents> Writes<'_, '_, P, C> {
         Ok(())
     }
 
+    /// Writes, and returns whether it is time to look.
     #[inline]
-    async fn write(&mut self, arrival: &Arrival) -> Result<(), Failure> {
+    fn write(&mut self, arrival: &Arrival) -> Result<bool, Failure> {
         let &Arrival { op, lba, sectors, stream, fua, .. } = arrival;
         debug_assert_eq!(op, Op::Write, "fills and ageing only write");
         let request = Request { op: Op::Write, lba, sectors, stream, tag: 0, fua };
         self.untimed.write(&request).map_err(standstill)?;
         self.done.requests += 1;
         self.done.written_bytes += u64::from(sectors) * SECTOR_BYTES;
-        if self.done.requests.is_multiple_of(REQUESTS_PER_LOOK) {
-            self.look().await?;
-        }
-        Ok(())
+        Ok(self.done.requests.is_multiple_of(REQUESTS_PER_LOOK))
     }
 
     async fn look(&mut self) -> Result<(), Failure> {

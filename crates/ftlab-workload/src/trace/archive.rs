@@ -265,8 +265,8 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
             Some(_) => {}
         }
     }
-    // All programs that write tar end it with blocks of zeros, as POSIX wants it. Without them it was probably cut off between
-    // two files; but GNU tar reads that, too, so it is said and not refused.
+    // POSIX wants blocks of zeros at the end, and nearly all programs write them. Without them it was probably cut off between two
+    // files; but it may be whole, so it is said and not refused.
     if has_ended.load(Ordering::Relaxed) {
         // If nobody listens, nobody misses it.
         let _ = to.send(ArchivePiece::Unended);

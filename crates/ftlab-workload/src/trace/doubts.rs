@@ -4,7 +4,7 @@
 use ftlab::units::{Nanos, SimTime};
 
 use super::clock::{COARSE_NS, ClockSteps};
-use super::columns::{Given, RequestPart};
+use super::columns::{ColumnUnit, Given, RequestPart};
 use super::format::Format;
 use super::gate::{Gate, Late, RATE_FROM};
 use super::options::Options;
@@ -14,6 +14,8 @@ use super::units::{SINCE_1970, SpaceUnit, TimeUnit};
 
 /// Requests per second that few devices reach.
 const HIGH_RATE: f64 = 100_000.0;
+/// Requests per second that no load is below.
+const LOW_RATE: f64 = 0.001;
 /// Requests per second that only a misread clock gives.
 const ABSURD_RATE: f64 = 2_000_000.0;
 /// A mean size, in sectors, that hardly any load is below.
@@ -50,6 +52,17 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
     Some(format!("{rate:.0} requests a second if times count {words}{others}{remedy}"))
 }
 
+/// Warns of seldom requests in a table whose times were taken for seconds because nobody said a unit.
+pub(crate) fn seldom(options: &Options, gate: &Gate) -> Option<String> {
+    let given = options.columns.of(RequestPart::Time).filter(|given| !given.has_unit())?;
+    let rate = gate.rate(SHAPED_FROM).filter(|rate| *rate < LOW_RATE)?;
+    let other = options.columns.with_unit(RequestPart::Time, "us")?;
+    (given.unit() == ColumnUnit::Of(TimeUnit::S.ns())).then(|| {
+        let apart = Nanos((1e9 / rate) as u64);
+        format!("the requests are {apart} apart if times count seconds: is the unit another, as in `columns` {other}?")
+    })
+}
+
 /// Warns of a pause of more than half of the trace, and of pauses far longer than all others.
 pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
     let longest = silence.longest();
@@ -78,7 +91,7 @@ pub(crate) fn silence(silence: &Silence, gate: &Gate) -> Option<String> {
 }
 
 /// Warns of several recordings in one file, of a counter that wrapped, of two clocks, and of reverse order.
-pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
+pub(crate) fn seam(gate: &Gate, whole: bool, is_archive: bool) -> Option<String> {
     let copies = gate.repeats.copies().filter(|_| whole).map(|(requests, copies)| {
         format!(
             "the file is {copies} copies of its first {requests} requests, one after another: \
@@ -87,7 +100,11 @@ pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
     });
     let back = gate.fallback.seam(gate.records).filter(|_| gate.late != Late::Continue);
     let back = reversed(gate).or_else(|| {
-        back.map(|seam| shuffled(gate, seam).unwrap_or_else(|| fallen_back(gate, seam)))
+        let seam = back?;
+        Some(match is_archive {
+            true => OVERLAP.to_owned(),
+            false => shuffled(gate, seam).unwrap_or_else(|| fallen_back(gate, seam)),
+        })
     });
     match (copies, back) {
         (Some(copies), Some(back)) => Some(format!("{copies}; {back}")),
@@ -95,13 +112,23 @@ pub(crate) fn seam(gate: &Gate, whole: bool) -> Option<String> {
     }
 }
 
+/// Files of an archive that are not one after another in time.
+const OVERLAP: &str = "the files of the archive overlap in time, or are not in its order: as far as that can be done they are \
+                       sorted by time; unpack it and name the folder, whose files are merged";
+
 /// A file in no order of time, in words. Two clocks that take turns look alike, and are told by their turns.
 fn shuffled(gate: &Gate, seam: Seam) -> Option<String> {
     let (backward, changes) = (gate.order.backward, gate.order.backward + gate.order.forward);
+    let what = match gate.late {
+        Late::Refuse | Late::Clamp if gate.late_records == 0 => {
+            "The requests are sorted by time; those of one time are in the order of the file"
+        }
+        _ => "Their times were lost: sort its lines by time",
+    };
     (seam == Seam::Restart && gate.order.is_shuffled()).then(|| {
         format!(
             "the file is in no order of time, which goes back {backward} of {changes} times: is it sorted by another \
-             column? The requests are sorted by time; those of one time are in the order of the file"
+             column? {what}"
         )
     })
 }
@@ -109,10 +136,10 @@ fn shuffled(gate: &Gate, seam: Seam) -> Option<String> {
 /// A clock that falls back, in words.
 fn fallen_back(gate: &Gate, seam: Seam) -> String {
     let (back, after) = (Nanos(gate.fallback.back_ns), gate.fallback.after);
-    if let Some(request) = gate.spike() {
+    if let Some(request) = gate.fallback.spike().filter(|_| seam == Seam::Restart) {
         return format!(
-            "the time of request {request} of the file is ahead of all others by {back} or so, and those behind it go on from \
-             the one before: is its line damaged? Sorted by time, it comes last; mend or delete that line"
+            "the time of request {request} of the file is ahead by {back} or so of those behind it, which go on from the one \
+             before: is its line damaged? Sorted by time, it comes far behind its place; mend or delete that line"
         );
     }
     let begin = format!("the time goes back by {back} after request {after} of the file");
@@ -186,8 +213,8 @@ fn reversed(gate: &Gate) -> Option<String> {
 /// Returns the coarser units.
 fn coarser(unit: TimeUnit) -> &'static [TimeUnit] {
     match unit {
-        TimeUnit::Ns | TimeUnit::Filetime => &[TimeUnit::Us, TimeUnit::Ms],
-        TimeUnit::Us => &[TimeUnit::Ms],
+        TimeUnit::Ns | TimeUnit::Filetime => &[TimeUnit::Us, TimeUnit::Ms, TimeUnit::S],
+        TimeUnit::Us => &[TimeUnit::Ms, TimeUnit::S],
         TimeUnit::Ms => &[TimeUnit::S],
         TimeUnit::S => &[],
     }
@@ -208,16 +235,25 @@ pub(crate) fn large(gate: &Gate) -> Option<String> {
     })
 }
 
-/// Warns of times that are no Windows file times, but would be of today in another unit.
-pub(crate) fn file_time(unit: TimeUnit, options: &Options, origin: SimTime) -> Option<String> {
-    if unit != TimeUnit::Filetime || options.time_unit.is_some() {
+/// The formats whose clocks count from 1970.
+const COUNT_FROM_1970: [&str; 3] = ["alibaba", "tencent", "systor"];
+
+/// Warns of times of long ago that would be of today in another unit.
+pub(crate) fn date(format: &Format, options: &Options, origin: SimTime) -> Option<String> {
+    let unit = options.units(format).time;
+    let counts = unit == TimeUnit::Filetime || COUNT_FROM_1970.contains(&format.name);
+    if !counts || options.time_unit.is_some() || !options.columns.is_empty() {
         return None;
     }
-    let count = origin.0 / TimeUnit::Filetime.ns();
+    let count = origin.0 / unit.ns();
     let other = SINCE_1970.iter().find(|(_, dates)| dates.contains(&count)).map(|(unit, _)| *unit);
-    let other = other.filter(|unit| *unit != TimeUnit::Filetime)?;
+    let other = other.filter(|other| *other != unit)?;
+    let begin = match unit {
+        TimeUnit::Filetime => "as Windows file times these are of the 17th century".to_owned(),
+        _ => format!("in {} since 1970 these are not of our days", unit.words()),
+    };
     Some(format!(
-        "as Windows file times these are of the 17th century; as {} since 1970 they would be of our days (`time_unit` {})",
+        "{begin}; as {} since 1970 they would be (`time_unit` {})",
         other.words(),
         name(other)
     ))

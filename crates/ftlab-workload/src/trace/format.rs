@@ -240,6 +240,8 @@ pub(crate) struct Remarks {
     pub widened: u64,
     /// Whether the format has no times.
     pub timeless: bool,
+    /// Whether it is of the files of an archive, which are read in its order.
+    pub is_archive: bool,
     /// The names of its columns, if its first line has them.
     pub columns: Option<Vec<String>>,
     /// What the file has and its requests do not, beyond what is so with all files of the format.
@@ -336,7 +338,7 @@ pub(crate) fn fit<F: LineFormat>(
     let has_own_head = head.is_some_and(|head| head.is_of(F::HEADS));
     if let Some(stream) = F::STREAM.filter(|_| !has_own_head) {
         fit.contradiction = first_requests.contradiction(stream);
-        fit.doubt = first_requests.doubt(format, stream, F::COLUMNS.time);
+        fit.doubt = first_requests.doubt(format, options, [stream, F::COLUMNS.time]);
     }
     fit
 }
@@ -492,7 +494,8 @@ fn unknown(
     if let Some(ChanceFit { format, why }) = misfit {
         let problem = format!("its numbers would fit {}, but {why}{shown}", format.name);
         let remedy = format!("{own}`format` {} reads it as {}", format.name, format.columns);
-        return fails(problem, remedy);
+        // Among files of that format it is none, either.
+        return TraceError::new(ErrorKind::Unsupported, name, problem, remedy);
     }
     let number = first_content(sample, head.is_some());
     let line = line_of(sample, number).trim_ascii_end();

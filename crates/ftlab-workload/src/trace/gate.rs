@@ -266,6 +266,7 @@ impl Gate {
             records: self.records,
             of_recording: self.records - before,
             tick_ns: self.tick_ns,
+            leap: self.leap,
         };
         if self.fallback.note(back_ns, clock) && self.late == Late::Continue {
             record.at.0 = self.begin_anew(at);
@@ -297,13 +298,6 @@ impl Gate {
     /// How far the clock fell back, if it has not reached its latest time again.
     pub fn fallen_ns(&self) -> Option<u64> {
         self.fallback.lasts(self.latest).then_some(self.fallback.back_ns)
-    }
-
-    /// Which request has a time so far ahead that the later ones, which are behind it, go on from the one before: its own time
-    /// seems to be wrong, and not theirs.
-    pub fn spike(&self) -> Option<u64> {
-        let (leap_ns, request) = self.leap;
-        self.fallen_ns().filter(|back_ns| leap_ns >= *back_ns).map(|_| request)
     }
 
     /// Lets the clock go on from the latest time, or beyond the range of a counter that wrapped. Returns the time of

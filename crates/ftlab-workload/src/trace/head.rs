@@ -74,6 +74,11 @@ pub(crate) fn of(sample: &[u8]) -> Option<Head> {
     if names.len() < FEWEST || names.iter().any(|name| is_number(name) || is_no_text(name)) {
         return None;
     }
+    // A sentence may have as many words as a table columns.
+    let is_telling = |name: &String| part_of(name).is_some();
+    if is_comment && !names.iter().any(is_telling) {
+        return None;
+    }
     // A head without a table is one, too.
     let mut below = first_lines(sample).skip(usize::from(!is_comment));
     let is_head = below.next().map_or(!is_comment, |below| {

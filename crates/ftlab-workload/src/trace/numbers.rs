@@ -14,6 +14,34 @@ pub(crate) struct NumberMarks {
     group_told: Option<Teller>,
     /// The first field of which either was taken for granted.
     doubtful: Option<Teller>,
+    /// The numbers without marks at the beginning.
+    plain: PlainNumbers,
+}
+
+/// Which numbers without marks occur.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PlainNumbers {
+    /// Some that are too short for groups.
+    pub has_short: bool,
+    /// Some that would be in groups if any were.
+    pub has_long: bool,
+}
+
+impl PlainNumbers {
+    /// Adds a number without marks.
+    pub fn add(&mut self, digits: &[u8]) {
+        self.has_long |= digits.len() > GROUP;
+        self.has_short |= (1..=GROUP).contains(&digits.len());
+    }
+
+    /// What a mark before three digits means by these.
+    fn meaning(self, kind: NumberKind) -> Option<Meaning> {
+        match kind {
+            NumberKind::Time if self.has_long => Some(Meaning::Decimal),
+            // Who prints three decimals prints them in each line.
+            _ => self.has_short.then_some(Meaning::Group),
+        }
+    }
 }
 
 /// A field that told what a mark means.
@@ -39,8 +67,8 @@ pub(crate) type LinedField<'a> = (Option<u64>, &'a str);
 pub(crate) struct BesideMarks<'a> {
     /// Another column of the file, whose marks are clear.
     pub others: Option<&'a NumberMarks>,
-    /// Whether numbers without marks occur, too.
-    pub has_plain: bool,
+    /// The numbers without marks.
+    pub plain: PlainNumbers,
 }
 
 /// What a column holds.
@@ -77,6 +105,11 @@ fn weigh(field: &str, mut tell: impl FnMut(char, Meaning)) {
         return;
     };
     let count = field.matches(last).count();
+    // Something else than a number, such as an address of the internet.
+    let mut behind = field.split(last).skip(1);
+    if count > 1 && behind.any(|part| part.len() != GROUP) {
+        return;
+    }
     if let Some(first) = field.chars().find(|mark| is_mark(*mark) && *mark != last) {
         tell(first, Meaning::Group);
         tell(last, if count == 1 { Meaning::Decimal } else { Meaning::Group });
@@ -101,7 +134,7 @@ impl NumberMarks {
         fields: impl Iterator<Item = LinedField<'a>>,
         beside: BesideMarks<'_>,
     ) -> Result<NumberMarks, String> {
-        let mut marks = NumberMarks::default();
+        let mut marks = NumberMarks { plain: beside.plain, ..NumberMarks::default() };
         let mut clear: Vec<(char, Meaning, LinedField<'_>)> = Vec::new();
         let mut unclear: Vec<(char, LinedField<'_>)> = Vec::new();
         for field in fields {
@@ -115,14 +148,14 @@ impl NumberMarks {
         for (mark, meaning, field) in clear {
             marks.take(mark, meaning, field)?;
         }
+        let is_single = unclear.len() == 1;
         for (mark, field) in unclear {
-            let elsewhere = beside.others.and_then(|others| others.meaning_of(mark));
-            // Who prints three decimals prints them in each line.
-            let elsewhere = elsewhere.or(beside.has_plain.then_some(Meaning::Group));
+            let elsewhere = beside.others.and_then(|others| others.meaning_beside(mark));
             let is_open = marks.decimal.is_none() && marks.group.is_none();
             match elsewhere.filter(|_| is_open) {
                 Some(meaning) => marks.take(mark, meaning, field)?,
-                None => marks.settle(kind, mark, field)?,
+                None if is_single => marks.settle(kind, mark, field)?,
+                None => marks.settle_by(kind, mark, field, PlainNumbers::default())?,
             }
         }
         Ok(marks)
@@ -133,10 +166,17 @@ impl NumberMarks {
         (self.decimal.is_some() || self.group.is_some()) && self.doubtful.is_none()
     }
 
-    /// What a mark is known to mean.
-    fn meaning_of(&self, mark: char) -> Option<Meaning> {
-        let decimal = (self.decimal == Some(mark)).then_some(Meaning::Decimal);
-        decimal.or_else(|| (self.group == Some(mark)).then_some(Meaning::Group))
+    /// What a mark means in another column of the same program: as here, or what its rival here leaves.
+    fn meaning_beside(&self, mark: char) -> Option<Meaning> {
+        match (self.decimal, self.group) {
+            (Some(decimal), _) => {
+                Some(if decimal == mark { Meaning::Decimal } else { Meaning::Group })
+            }
+            (None, Some(group)) => {
+                Some(if group == mark { Meaning::Group } else { Meaning::Decimal })
+            }
+            (None, None) => None,
+        }
     }
 
     /// Takes a meaning that leaves no doubt.
@@ -177,6 +217,16 @@ impl NumberMarks {
         mark: char,
         field: LinedField<'_>,
     ) -> Result<(), String> {
+        self.settle_by(kind, mark, field, self.plain)
+    }
+
+    fn settle_by(
+        &mut self,
+        kind: NumberKind,
+        mark: char,
+        field: LinedField<'_>,
+        plain: PlainNumbers,
+    ) -> Result<(), String> {
         if self.decimal == Some(mark) || self.group == Some(mark) {
             return Ok(());
         }
@@ -191,8 +241,10 @@ impl NumberMarks {
         let meaning = match (self.decimal, self.group, kind) {
             (Some(_), None, _) => Meaning::Group,
             (None, Some(_), _) => Meaning::Decimal,
-            (_, _, NumberKind::Whole) => Meaning::Group,
-            (_, _, NumberKind::Time) => Meaning::Decimal,
+            _ => plain.meaning(kind).unwrap_or(match kind {
+                NumberKind::Whole => Meaning::Group,
+                NumberKind::Time => Meaning::Decimal,
+            }),
         };
         if self.decimal.is_none() && self.group.is_none() {
             self.doubtful = Some(teller);
@@ -235,10 +287,13 @@ impl NumberMarks {
     /// A time in nanoseconds of a unit of so many. Parts of a nanosecond are cut off.
     pub fn time(&mut self, field: &[u8], unit_ns: u64, line: Option<u64>) -> Option<u64> {
         let text = std::str::from_utf8(field).ok()?;
-        if let Some((number, power)) = text.split_once(['e', 'E']) {
-            return self.scientific((line, number), power, unit_ns);
+        if text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return text.parse::<u64>().ok()?.checked_mul(unit_ns);
         }
-        let (whole, fraction) = self.split(NumberKind::Time, (line, text))?;
+        let Some((whole, fraction)) = self.split(NumberKind::Time, (line, text)) else {
+            let (number, power) = text.split_once(['e', 'E'])?;
+            return self.scientific((line, number), power, unit_ns);
+        };
         let mut ns = whole.checked_mul(unit_ns)?;
         let mut step = unit_ns;
         for digit in fraction.bytes() {
@@ -319,9 +374,7 @@ impl NumberMarks {
         });
         (!both.is_empty()).then(|| format!("in {column}, {both}{doubt}"))
     }
-}
 
-impl NumberMarks {
     /// How the column's numbers are read, and which of them told so.
     pub fn with_tellers(&self, column: &str) -> Option<String> {
         let told = [&self.decimal_told, &self.group_told].into_iter().flatten();

@@ -339,6 +339,7 @@ impl RecordSource for PartsSource {
 
     fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
+        remarks.is_archive = matches!(self.supply, Supply::Archive { .. });
         if self.is_unended {
             let file = self.names.last().map_or("", |(name, _)| name.as_str());
             remarks.warnings.push(format!(

@@ -509,6 +509,7 @@ impl Trace {
     }
 
     fn warnings(&self, remarks: Remarks) -> Vec<String> {
+        let is_archive = remarks.is_archive;
         let mut all = remarks.warnings;
         all.extend(self.doubt.clone());
         all.extend(super::convert::unfinished_doubt(&self.name));
@@ -516,9 +517,10 @@ impl Trace {
         all.extend(super::doubts::tick(&self.gate, &self.steps));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
         all.extend(super::doubts::large(&self.gate));
-        all.extend(super::doubts::file_time(self.units.time, &self.options, self.origin()));
+        all.extend(super::doubts::seldom(&self.options, &self.gate));
+        all.extend(super::doubts::date(self.format, &self.options, self.origin()));
         all.extend(super::doubts::silence(&self.silence, &self.gate));
-        all.extend(super::doubts::seam(&self.gate, !self.more));
+        all.extend(super::doubts::seam(&self.gate, !self.more, is_archive));
         if self.gate.late_records > 0 {
             let (late, window) = (self.gate.late_records, self.options.order_window);
             all.push(format!(

@@ -64,6 +64,8 @@ pub(crate) struct ClockSoFar {
     /// Of these, those of this recording.
     pub of_recording: u64,
     pub tick_ns: u64,
+    /// How far the latest time is ahead of the one that was the latest before, and which request has it.
+    pub leap: (u64, u64),
 }
 
 /// What a clock that falls back probably is.
@@ -84,6 +86,8 @@ pub(crate) struct Fallback {
     pub after: u64,
     pub back_ns: u64,
     wrap: Option<TimeUnit>,
+    /// The request from whose time it is, if that jumped ahead by as much.
+    spike: Option<u64>,
     /// How often such a request follows a time that was the latest.
     switches: u64,
     latest_ns: Option<u64>,
@@ -99,6 +103,8 @@ impl Fallback {
         if self.records == 0 {
             (self.after, self.back_ns) = (clock.records, back_ns);
             self.wrap = wrapped(clock.latest_ns, clock.latest_ns - back_ns);
+            let (leap_ns, request) = clock.leap;
+            self.spike = (leap_ns >= back_ns).then_some(request);
         }
         self.records += 1;
         self.switches += u64::from(self.latest_ns != Some(clock.latest_ns));
@@ -109,6 +115,12 @@ impl Fallback {
     /// Whether it is still behind the time from which it fell back first.
     pub fn lasts(&self, latest_ns: u64) -> bool {
         self.switches == 1 && self.latest_ns == Some(latest_ns)
+    }
+
+    /// Which request has a time so far ahead that the later ones, which are behind it, go on from the one before: its own time
+    /// seems to be wrong, and not theirs.
+    pub fn spike(&self) -> Option<u64> {
+        self.spike.filter(|_| self.switches == 1)
     }
 
     /// What it is, if these are more than stray records among so many: one in a hundred.
@@ -154,6 +166,7 @@ mod tests {
                     records,
                     of_recording: records,
                     tick_ns: 1,
+                    leap: (0, 0),
                 };
                 fallback.note(latest - at, clock);
             }

@@ -22,6 +22,7 @@ mod trace_conversions;
 mod trace_doubtful;
 mod trace_errors;
 mod trace_formats;
+mod trace_heads_and_clocks;
 mod trace_limits;
 mod trace_mistakes;
 mod trace_more_formats;

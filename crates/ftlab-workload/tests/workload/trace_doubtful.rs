@@ -4,7 +4,7 @@
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
 use ftlab_workload::trace::{
-    self, ColumnPlan, ErrorKind, Facts, Location, Options, Record, TraceError,
+    self, ColumnPlan, ErrorKind, Facts, Location, Options, Record, SpaceUnit, TimeUnit, TraceError,
 };
 
 fn open(text: &str, options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
@@ -67,7 +67,7 @@ fn a_table_whose_streams_rise_as_times_do_is_no_known_format() {
         (table(&|at, latency| format!("{at},{},4096,R,{latency}\n", at * 512)), "spc"),
     ] {
         let error = failure(&text, Options::default());
-        assert_eq!(error.kind, ErrorKind::UnknownFormat, "{error}");
+        assert_eq!(error.kind, ErrorKind::Unsupported, "{error}");
         let said = format!(
             "its numbers would fit {known}, but column 1, which would be its stream, rises"
         );
@@ -107,7 +107,7 @@ fn a_table_that_may_fit_by_chance_is_doubted() {
     assert!(said[0].contains("`format` tencent settles it"), "{said:?}");
     assert!(doubts(&tencent, format("tencent")).is_empty());
     // Milliseconds and bytes.
-    let line = |at: u64| format!("{},{},4096,{},1\n", at * 5_000, at * 4096, at % 2);
+    let line = |at: u64| format!("{},{},4096,{},1\n", at * 5_000, at * 7 % 19 * 4096, at % 2);
     let said = doubts(&(1..20).map(line).collect::<String>(), Options::default());
     assert!(said[0].contains("all are multiples of 512"), "{said:?}");
     assert!(said[0].contains("in seconds, its requests are "), "{said:?}");
@@ -115,6 +115,25 @@ fn a_table_that_may_fit_by_chance_is_doubted() {
     let line = |at: u64| format!("0,R,{},4096,{}\n", at * 4096, at * 7 % 19);
     let said = doubts(&(1..19).map(line).collect::<String>(), Options::default());
     assert!(said[0].contains("column 5, read as the time, goes back"), "{said:?}");
+    // Latencies among which some come again, at times in another unit.
+    let line = |at: u64| format!("{},{},8,{},{}\n", at * 35, at * 8, at % 2, 60 + at % 40);
+    let said = doubts(&(1..200).map(line).collect::<String>(), Options::default());
+    assert!(said[0].contains("are of 40 streams, and yet 34"), "{said:?}");
+    // Who says the unit has looked at the numbers.
+    let line = |at: u64| format!("{},{},512,{},1\n", at * 5_000, at % 7 * 512, at % 2);
+    let text: String = (1..20).map(line).collect();
+    assert!(!doubts(&text, Options::default()).is_empty());
+    let said = Options {
+        time_unit: Some(TimeUnit::Ms),
+        address_unit: Some(SpaceUnit::Byte),
+        ..Options::default()
+    };
+    assert!(doubts(&text, said).is_empty());
+    // A sequential load of 256 KiB, and the first requests of eight volumes.
+    let line = |at: u64| format!("{},{},512,{},1\n", at, at * 512, at % 2);
+    assert!(doubts(&(1..40).map(line).collect::<String>(), Options::default()).is_empty());
+    let line = |at: u64| format!("{at},R,{},4096,{}\n", at * 4096, 1_000 + at * 10);
+    assert_eq!(read(&(0..8).map(line).collect::<String>(), Options::default()).1.format, "alibaba");
     // A usual trace.
     let line = |at: u64| format!("{},{},8,{},{}\n", at, at * 8, at % 2, at % 3);
     assert!(doubts(&(1..40).map(line).collect::<String>(), Options::default()).is_empty());
@@ -197,6 +216,8 @@ fn remedies_of_units_are_those_of_the_columns() {
     let quick: String = (0..2_000).map(|at| format!("0.{at:06},R,0,512\n")).collect();
     let warnings = |columns: &str| read(&quick, by(columns)).1.warnings.join("; ");
     assert!(!warnings("time=1:s,op=2,offset=3,size=4").contains("a second if times count"));
+    let said = warnings("time=1,op=2,offset=3,size=4");
+    assert!(said.contains("a second if times count seconds"), "{said}");
 }
 
 #[test]
@@ -213,8 +234,45 @@ fn a_time_that_is_too_far_names_both_lines() {
     let short: String = (0..200).map(line).collect();
     let (_, facts) = read(&short, Options::default());
     let said = facts.warnings.join("; ");
-    assert!(said.contains("the time of request 51 of the file is ahead of all others"), "{said}");
+    assert!(said.contains("the time of request 51 of the file is ahead by"), "{said}");
     assert!(!said.contains("`late` continue"), "{said}");
+    // Also if the others pass it in the end.
+    let long: String = (0..20_000).map(line).collect();
+    let said = read(&long, Options::default()).1.warnings.join("; ");
+    assert!(said.contains("the time of request 51 of the file is ahead by"), "{said}");
+}
+
+#[test]
+fn numbers_without_marks_tell_what_a_mark_means() {
+    let ns = |times: &[&str]| -> Vec<u64> {
+        let lines: String = times.iter().map(|time| format!("{time};R;0;512\n")).collect();
+        let options = Options { order_window: 10, ..by("time=1:us,op=2,offset=3,size=4") };
+        read(&lines, options).0.iter().map(|record| record.at.0).collect()
+    };
+    // Thousands without marks: nobody writes groups.
+    assert_eq!(ns(&["999.125", "1200", "1500"]), [0, 200_875, 500_875]);
+    assert_eq!(ns(&["998", "999", "1.000"]), [0, 1_000, 2_000]);
+    // Which of the two is the decimal mark does not depend on the order of the lines.
+    for lines in
+        ["5;R;0;512\n1.234;R;0;512\n1,234;R;0;512\n", "5;R;0;512\n1,234;R;0;512\n1.234;R;0;512\n"]
+    {
+        let told = failure(lines, by("time=1:us,op=2,offset=3,size=4")).problem;
+        assert!(told.contains("no number of the column tells"), "{told}");
+    }
+    // A decimal mark in another column leaves groups to the other.
+    let text = "1,234;R;0;512.00\n5;R;0;1024.00\n";
+    let (records, _) = read(text, by("time=1:us,op=2,offset=3,size=4"));
+    assert_eq!(records[1].at, SimTime(1_229_000));
+    // What is no number votes for nothing.
+    let text = "0.5;R;0;512\n10.0.0.1;R;0;512\n0.7;R;0;512\n";
+    let options = Options { skip_malformed: true, ..by("time=1,op=2,offset=3,size=4") };
+    let (records, facts) = read(text, options);
+    assert_eq!((records.len(), records[1].at, facts.skipped_lines), (2, SimTime(200_000_000), 1));
+    // Behind the beginning of the file: groups after numbers below a thousand.
+    let line = |at: u64| format!("{};R;0;512\n", at / 40);
+    let text = (0..40_000).map(line).collect::<String>() + "1,000;R;0;512\n";
+    let (records, _) = read(&text, by("time=1:us,op=2,offset=3,size=4"));
+    assert_eq!(records.last().map(|record| record.at), Some(SimTime(1_000_000)));
 }
 
 #[test]

@@ -73,7 +73,7 @@ fn a_head_that_names_other_columns_is_no_known_format() {
         ),
     ] {
         let error = failure(table, Options::default());
-        assert_eq!(error.kind, ErrorKind::UnknownFormat, "{error}");
+        assert_eq!(error.kind, ErrorKind::Unsupported, "{error}");
         assert!(error.problem.contains("its numbers would fit"), "{error}");
         let (records, facts) = read(table, suggested(&error));
         assert_eq!((records, facts.format), (expected.to_vec(), "csv"), "{error}");

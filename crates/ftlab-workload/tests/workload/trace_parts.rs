@@ -266,3 +266,16 @@ fn a_request_that_does_not_fit_the_other_files_is_shown_at_its_line() {
     assert_eq!((place.line, place.text.as_str()), (2, late.lines().next().expect("a line")));
     assert!(error.problem.starts_with("the time jumps ahead by 730 days"), "{error}");
 }
+
+#[test]
+fn a_table_that_fits_by_chance_is_refused_among_files_of_that_format() {
+    let alibaba = "3,R,4096,8192,1000\n5,W,8192,512,1100\n3,W,8192,512,1200\n";
+    let own = "1000,R,512,4096,90\n2000,R,1024,4096,70\n3000,R,512,4096,75\n";
+    let files = |second: &str| {
+        let both = [memory("a.csv", alibaba.as_bytes()), memory("b.csv", second.as_bytes())];
+        read(Location::Several(both.to_vec()))
+    };
+    let error = files(own).expect_err("it is refused");
+    assert!(error.problem.contains("its numbers would fit alibaba, but column 1"), "{error}");
+    assert!(files(&alibaba.replace("3,", "7,")).is_ok());
+}

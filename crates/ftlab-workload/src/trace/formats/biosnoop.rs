@@ -10,7 +10,7 @@ use std::ops::Range;
 use ftlab::host::Op;
 use ftlab::units::{Nanos, SimTime};
 
-use crate::trace::error::Bad;
+use crate::trace::error::{Bad, ErrorKind};
 use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
@@ -45,6 +45,8 @@ const AFTER: Range<usize> = 3..5;
 const PATTERNS: [&[u8]; 7] = [b"S", b"R", b"?", b"-", b"SEQUENTIAL", b"RANDOM", b"UNKNOWN"];
 /// What a terminal shows of the key that stopped it.
 const INTERRUPTED: &[u8] = b"^C";
+/// Names of columns in units that other programs print.
+const OTHER_UNITS: [&[u8]; 5] = [b"LAT(us)", b"LAT(ns)", b"LAT(s)", b"KBYTES", b"QUE(us)"];
 /// The columns before the operation, if the name of the process is one word.
 const BEFORE: usize = 4;
 
@@ -93,6 +95,21 @@ fn is_beside(line: &[u8]) -> bool {
     line.starts_with(b"TIME(s)") || line.starts_with(b"Tracing ") || line == INTERRUPTED
 }
 
+/// What is wrong with a head that names other units than biosnoop's.
+#[cold]
+fn other_units(line: &[u8]) -> Option<Bad> {
+    let columns = columns(line);
+    let other = columns.into_iter().find(|column| OTHER_UNITS.contains(&&line[column.clone()]))?;
+    let name = String::from_utf8_lossy(&line[other.clone()]).into_owned();
+    Some(Bad {
+        kind: ErrorKind::Unsupported,
+        remedy: Some(
+            "write milliseconds and bytes, or read it as a table with `columns`".to_owned(),
+        ),
+        ..Bad::field(other, format!("a column is called `{name}`, which biosnoop has not"))
+    })
+}
+
 impl LineFormat for Biosnoop {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 0, address: 5, size: 6 };
@@ -106,7 +123,7 @@ impl LineFormat for Biosnoop {
         let mut columns = columns(line);
         let Some(place) = operation(line, &mut columns) else {
             if is_beside(line) {
-                return Ok(None);
+                return other_units(line).map_or(Ok(None), Err);
             }
             let expected =
                 "expected seconds, process, pid, disk, operation, sector, bytes and latency";

@@ -12,6 +12,12 @@ use crate::trace::options::{BlkEvent, Options};
 /// The bits of the minor device number, as in the kernel.
 pub(super) const MINOR_BITS: u32 = 20;
 
+/// The major number of the first SCSI disks, and how many minor numbers each has.
+const SCSI_DISKS: u32 = 8;
+const SCSI_MINORS: u32 = 16;
+/// So many queue events for each other event are more than merges explain.
+const MANY: u64 = 4;
+
 /// How a file calls the events that can be requests.
 pub(super) type EventNames = fn(BlkEvent) -> &'static str;
 
@@ -116,6 +122,14 @@ impl BlockEvents {
                 "{queue} were counted, and there are {count} {issue} too (`blkparse_event` issue)"
             ));
         }
+        let seen = self.issues + self.others;
+        if self.event == BlkEvent::Issue && !self.said && self.queued > seen.saturating_mul(MANY) {
+            let (queue, queued) = (names(BlkEvent::Queue), self.queued);
+            remarks.warnings.push(format!(
+                "{} {issue} were counted, and there are {queued} {queue}: are issues missing? `blkparse_event` queue counts those",
+                self.issues
+            ));
+        }
         if self.event == BlkEvent::Complete {
             let complete = names(BlkEvent::Complete);
             remarks.warnings.push(format!(
@@ -123,7 +137,7 @@ impl BlockEvents {
                  that order; replay them with a queue depth"
             ));
         }
-        if self.devices.len() > 1 {
+        if self.devices.len() > 1 && !self.devices.iter().all(|device| is_whole_disk(*device)) {
             remarks.warnings.push(format!(
                 "{} devices in one file: a request to a partition or a mapped device shows again \
                  at the disk beneath",
@@ -175,6 +189,12 @@ impl BlockOperation {
         let fua = op == Some(Op::Write) && after.into_iter().any(|&letter| letter == b'F');
         Some(BlockOperation { op, flush, fua })
     }
+}
+
+/// Whether a device is a whole disk, as far as its numbers tell: those of SCSI are 16 apart.
+fn is_whole_disk(device: u32) -> bool {
+    let (major, minor) = (device >> MINOR_BITS, device & ((1 << MINOR_BITS) - 1));
+    major == SCSI_DISKS && minor.is_multiple_of(SCSI_MINORS)
 }
 
 /// The stream of a device, unless its numbers are beyond the kernel's.

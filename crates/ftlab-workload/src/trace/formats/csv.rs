@@ -15,7 +15,7 @@ use crate::trace::gate::RecordPart;
 use crate::trace::head;
 use crate::trace::moments::{self, DatedTime, moment, moment_ns};
 use crate::trace::names_of_columns::{unit_of, yes_of};
-use crate::trace::numbers::{BesideMarks, NumberKind, NumberMarks};
+use crate::trace::numbers::{BesideMarks, NumberKind, NumberMarks, PlainNumbers};
 use crate::trace::op_words::{self, OpWords, WordMeaning};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
@@ -184,7 +184,7 @@ impl Csv {
             let Some(FieldOrigin::Column { index, unit: ColumnUnit::Of(_) }) = from else {
                 return Ok(NumberMarks::default());
             };
-            let (mut fields, mut has_plain) = (Vec::new(), false);
+            let (mut fields, mut plain) = (Vec::new(), PlainNumbers::default());
             for (number, line) in (1..).map(Some).zip(sample.split(|&byte| byte == b'\n')) {
                 if format::is_void(line) || self.head.as_deref() == Some(line) {
                     continue;
@@ -192,7 +192,7 @@ impl Csv {
                 self.splitter.split(line.strip_suffix(b"\r").unwrap_or(line));
                 let field = self.splitter.field(index).unwrap_or_default();
                 match field.iter().all(u8::is_ascii_digit) {
-                    true => has_plain |= !field.is_empty(),
+                    true => plain.add(field),
                     false => {
                         fields.extend(
                             std::str::from_utf8(field).map(|text| (number, text.to_owned())),
@@ -200,7 +200,7 @@ impl Csv {
                     }
                 }
             }
-            let beside = BesideMarks { others, has_plain };
+            let beside = BesideMarks { others, plain };
             let fields = fields.iter().map(|(number, text)| (*number, text.as_str()));
             NumberMarks::learn(kind, fields, beside).map_err(two_meanings)
         };

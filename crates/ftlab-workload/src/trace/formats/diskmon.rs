@@ -2,11 +2,14 @@
 //! decimals of the country.
 
 use ftlab::host::Op;
+use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SimTime};
 
+use crate::trace::columns::RequestPart;
 use crate::trace::error::Bad;
 use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
+use crate::trace::names_of_columns::unit_of;
 use crate::trace::numbers::decimal_time;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
@@ -26,14 +29,39 @@ pub(crate) static FORMAT: Format = Format {
 
 struct DiskMon {
     units: Units,
+    /// What its head says against these units.
+    other: Option<String>,
+}
+
+/// The columns whose names may say a unit.
+const MEASURED: [(usize, RequestPart); 3] =
+    [(1, RequestPart::Time), (5, RequestPart::Offset), (6, RequestPart::Size)];
+
+/// A column of the head whose name says another unit.
+fn other_unit(sample: &[u8], units: &Units) -> Option<String> {
+    let head = sample
+        .split(|&byte| byte == b'\n')
+        .find(|line| !format::is_void(line) || line.starts_with(b"#"))?;
+    let text = std::str::from_utf8(head.strip_prefix(b"#")?).ok()?;
+    let names: Vec<&str> = text.trim_end().split('\t').collect();
+    MEASURED.into_iter().find_map(|(index, part)| {
+        let name = names.get(index)?;
+        let own = match part {
+            RequestPart::Time => units.time.ns(),
+            RequestPart::Offset => units.address.bytes(),
+            _ => units.size.bytes(),
+        };
+        // DiskMon itself says a unit for durations alone.
+        unit_of(part, name).filter(|unit| *unit != own).map(|_| clip(name))
+    })
 }
 
 impl LineFormat for DiskMon {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 1, address: 5, size: 6 };
 
-    fn new(units: Units, _: &Options, _: &[u8]) -> DiskMon {
-        DiskMon { units }
+    fn new(units: Units, _: &Options, sample: &[u8]) -> DiskMon {
+        DiskMon { other: other_unit(sample, &units), units }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
@@ -57,6 +85,12 @@ impl LineFormat for DiskMon {
     }
 
     fn remarks(&self) -> Remarks {
-        Remarks::default()
+        let warning = self.other.as_ref().map(|name| {
+            format!(
+                "the head calls a column {name}, which is another unit than DiskMon's: if the head is right, say the unit \
+                 (`time_unit`, `address_unit`, `size_unit`)"
+            )
+        });
+        Remarks { warnings: warning.into_iter().collect(), ..Remarks::default() }
     }
 }

@@ -55,6 +55,7 @@ const UNITS: Units =
 
 /// The bit of the flags for a read.
 const READ: u64 = 1;
+const READ_FLAG: &str = "bit 0 of the flags is set for a read";
 
 struct DiskSim {
     units: Units,
@@ -66,11 +67,11 @@ struct DiskSim {
 const DECIMALS: usize = 10;
 
 /// Whether the times at the beginning of a file have decimals. A single one, due to damage, is not enough.
-fn has_decimals(sample: &[u8]) -> bool {
+fn has_decimals<const SEP: u8>(sample: &[u8]) -> bool {
     let lines = sample.split(|&byte| byte == b'\n').take(format::SAMPLE_LINES);
     let (mut times, mut decimals) = (0, 0);
     for line in lines.filter(|line| !format::is_void(line)) {
-        let mut fields = Fields::<BLANKS>::new(line);
+        let mut fields = Fields::<SEP>::new(line);
         if fields.time(1).is_ok() {
             times += 1;
             decimals += usize::from(fields.was_decimal());
@@ -86,7 +87,7 @@ impl LineFormat for DiskSim {
     const STREAM: Option<usize> = Some(1);
 
     fn new(units: Units, options: &Options, sample: &[u8]) -> DiskSim {
-        DiskSim { units, is_other: options.format.is_none() && !has_decimals(sample) }
+        DiskSim { units, is_other: options.format.is_none() && !has_decimals::<BLANKS>(sample) }
     }
 
     #[inline]
@@ -105,7 +106,7 @@ impl LineFormat for DiskSim {
     }
 
     fn remarks(&self) -> Remarks {
-        let assumed = vec!["bit 0 of the flags is set for a read".to_owned()];
+        let assumed = vec![READ_FLAG.to_owned()];
         Remarks { assumed, ..Remarks::default() }
     }
 }
@@ -128,6 +129,8 @@ fn request<const SEP: u8>(
 /// DiskSim's own output.
 struct OutTrace {
     units: Units,
+    /// Whether the format was detected but the times have no decimals, as DiskSim prints them: any numbers between commas.
+    is_other: bool,
 }
 
 impl LineFormat for OutTrace {
@@ -136,19 +139,27 @@ impl LineFormat for OutTrace {
     const FLAG: Option<(usize, Op)> = Some((4, Op::Read));
     const STREAM: Option<usize> = Some(1);
 
-    fn new(units: Units, _: &Options, _: &[u8]) -> OutTrace {
-        OutTrace { units }
+    fn new(units: Units, options: &Options, sample: &[u8]) -> OutTrace {
+        OutTrace { units, is_other: options.format.is_none() && !has_decimals::<b','>(sample) }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
         let mut fields = Fields::<b','>::new(line);
         let at = fields.time(self.units.time.ns())?;
+        if self.is_other && !fields.was_decimal() {
+            return Err(fields.bad("a time", "milliseconds with decimals"));
+        }
         let record = request(&mut fields, at, &self.units)?;
         fields.number("a length of the queue")?;
         match fields.text() {
             [] => Err(fields.bad("a tag", "a number")),
             _ => Ok(Some(record)),
         }
+    }
+
+    fn remarks(&self) -> Remarks {
+        let assumed = vec![READ_FLAG.to_owned()];
+        Remarks { assumed, ..Remarks::default() }
     }
 }
 

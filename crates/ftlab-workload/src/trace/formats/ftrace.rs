@@ -34,6 +34,8 @@ pub(crate) static FORMAT: Format = Format {
 struct Ftrace {
     units: Units,
     events: BlockEvents,
+    /// Events that are missing.
+    lost: u64,
 }
 
 fn called(event: BlkEvent) -> &'static str {
@@ -96,6 +98,16 @@ fn is_head(line: &[u8]) -> bool {
     [&b"cpus="[..], b"version = ", b"CPU "].iter().any(|begin| line.starts_with(begin))
 }
 
+/// How many events a line says are missing there: `CPU:1 [LOST 12 EVENTS]`, or `[12 EVENTS DROPPED]`.
+fn lost_events(line: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(line).ok()?.trim().strip_prefix("CPU:")?;
+    let told = text.split_once('[')?.1.strip_suffix(']')?;
+    if !told.contains("EVENTS") {
+        return None;
+    }
+    told.split(' ').find_map(|word| word.parse().ok())
+}
+
 /// Returns issues if the beginning of a file has any, otherwise queue events.
 fn dominant_event(sample: &[u8]) -> BlkEvent {
     let mut queued = false;
@@ -115,11 +127,15 @@ impl LineFormat for Ftrace {
     const COLUMNS: Columns = Columns { time: 3, address: 7, size: 9 };
 
     fn new(units: Units, options: &Options, sample: &[u8]) -> Ftrace {
-        Ftrace { units, events: BlockEvents::new(options, dominant_event(sample), called) }
+        Ftrace { units, events: BlockEvents::new(options, dominant_event(sample), called), lost: 0 }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
         let Some(parts) = parts(line) else {
+            if let Some(lost) = lost_events(line) {
+                self.lost = self.lost.saturating_add(lost);
+                return Ok(None);
+            }
             return if is_head(line) { Ok(None) } else { Err(no_event(line)) };
         };
         if !line[parts.event.clone()].starts_with(b"block_") {
@@ -140,7 +156,14 @@ impl LineFormat for Ftrace {
     }
 
     fn remarks(&self) -> Remarks {
-        self.events.remarks()
+        let mut remarks = self.events.remarks();
+        if self.lost > 0 {
+            remarks.warnings.push(format!(
+                "{} events were lost where the trace was taken, and requests may be missing: record with a larger buffer",
+                self.lost
+            ));
+        }
+        remarks
     }
 }
 

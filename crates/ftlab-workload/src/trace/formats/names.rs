@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use ftlab::options::text::clip;
+
 use crate::trace::character::MOST_STREAMS;
 use crate::trace::error::{Bad, ErrorKind};
 
@@ -12,13 +14,14 @@ pub(super) struct Names {
     numbers: HashMap<Vec<u8>, u32>,
     /// The first of them, as many as streams are told apart.
     first: Vec<String>,
+    bytes: usize,
 }
 
 /// How many names there may be: all are kept, so that each has one number. No one has so many disks, or so many files
 /// of interest; it is rather another column.
 const MOST_NAMES: usize = 1 << 20;
-/// Longer names are refused for the same reason.
-const LONGEST_NAME: usize = 4 << 10;
+/// And so many bytes they may have together.
+const MOST_BYTES: usize = 64 << 20;
 
 /// How many names a remark lists.
 const LISTED: usize = 6;
@@ -45,9 +48,10 @@ impl Names {
         let number = self.numbers.len();
         let problem = if number == MOST_NAMES {
             format!("the streams have more than {MOST_NAMES} names")
-        } else if name.len() > LONGEST_NAME {
-            format!("the name of a stream is longer than {LONGEST_NAME} bytes")
+        } else if name.len() > MOST_BYTES - self.bytes {
+            format!("the names of the streams have more than {} MiB", MOST_BYTES >> 20)
         } else {
+            self.bytes += name.len();
             self.numbers.insert(name.to_vec(), number as u32);
             if number < MOST_STREAMS {
                 self.first.push(String::from_utf8_lossy(name).into_owned());
@@ -56,7 +60,7 @@ impl Names {
         };
         let remedy =
             Some("is that the column of the streams? Without one, all are one stream".to_owned());
-        Err(Bad { kind: ErrorKind::Implausible, field: place(), problem, remedy })
+        Err(Bad { kind: ErrorKind::Unsupported, field: place(), problem, remedy })
     }
 
     /// Whether there are none.
@@ -67,7 +71,8 @@ impl Names {
     /// Says which number which name has.
     pub fn remark(&self, what: &str) -> String {
         let listed = self.first.iter().take(LISTED).enumerate();
-        let listed: Vec<_> = listed.map(|(number, name)| format!("{number} {name}")).collect();
+        let listed: Vec<_> =
+            listed.map(|(number, name)| format!("{number} {}", clip(name))).collect();
         let more = match self.numbers.len().saturating_sub(LISTED) {
             0 => String::new(),
             more => {
@@ -98,8 +103,11 @@ mod tests {
         );
         assert_eq!(names.number(&7_u32.to_le_bytes(), || 0..0).ok(), Some(7));
         assert_eq!(names.told_apart().len(), MOST_STREAMS);
-        let long = vec![b'x'; LONGEST_NAME + 1];
-        assert!(Names::default().number(&long, || 0..0).is_err());
-        assert_eq!(Names::default().number(&long[1..], || 0..0).ok(), Some(0));
+        let mut names = Names::default();
+        let long = vec![b'x'; MOST_BYTES / 2];
+        assert_eq!(names.number(&long, || 0..0).ok(), Some(0));
+        assert_eq!(names.number(&long[1..], || 0..0).ok(), Some(1));
+        assert_eq!(names.number(b"y", || 0..0).ok(), Some(2));
+        assert!(names.number(b"z", || 0..0).unwrap_err().problem.contains("more than 64 MiB"));
     }
 }

@@ -48,6 +48,8 @@ impl LineFormat for Spc {
     const SEPARATOR: u8 = b',';
     const COLUMNS: Columns = Columns { time: 4, address: 1, size: 2 };
     const STREAM: Option<usize> = Some(0);
+    const HEADS: &'static [&'static [&'static str]] =
+        &[&["ASU", "LBA", "Size", "Opcode", "Timestamp"]];
 
     fn new(units: Units, options: &Options, _: &[u8]) -> Spc {
         let said = options.size_unit.is_some();
