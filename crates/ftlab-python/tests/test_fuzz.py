@@ -21,7 +21,7 @@ from hypothesis import strategies as st  # noqa: E402
 ALLOWED = (fl.FtlabError, TypeError, KeyError, OverflowError, ImportError)
 
 quick = settings(
-    # `./x test --all` tries more.
+    # `FTLAB_LONG=1 ./x test` tries more.
     max_examples=800 if "FTLAB_LONG" in os.environ else 100,
     deadline=None,
     derandomize=True,

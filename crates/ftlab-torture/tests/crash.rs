@@ -10,8 +10,8 @@ use std::time::Instant;
 use ftlab::verify::Canary;
 use ftlab_torture::crash::{Case, CrashTally, DESIGNS};
 
-/// The seeds of a case of every design, with `FTLAB_LONG=1` as in `./x test --all`; some thousand cuts.
-const SEEDS: u64 = 16;
+/// The seeds of a case of every design, with `FTLAB_LONG=1`; some thousand cuts.
+const SEEDS: u64 = 24;
 /// The first of them, otherwise.
 const FIRST_SEEDS: u64 = 12;
 /// The seeds within which a planted bug must be found.
@@ -45,21 +45,21 @@ fn nothing_is_lost_when_power_is_cut_or_dies_die() {
     assert_eq!(recoveries.len() as u64, met.cuts - met.cut_coming_up);
     // Crash tests that reach nothing find nothing. The numbers are for all seeds.
     let met = [
-        ("cuts", met.cuts, 2_000),
-        ("cuts with commands in the device", met.cut_at_work, 333),
-        ("cuts while blocks are emptied", met.cut_collecting, 66),
-        ("killed processes", met.killed, 333),
-        ("cuts right after power-up", met.cut_again, 133),
-        ("cuts while the device comes up", met.cut_coming_up, 133),
-        ("torn flash pages", met.torn, 66),
-        ("half-erased blocks", met.half_erased, 13),
-        ("units rolled back", met.rolled_back, 6),
-        ("faults", met.faults, 6),
-        ("zones out of service", met.retired, 20),
-        ("dies that died", met.deaths, 30),
-        ("computed pages", met.computed, 333),
-        ("lost pages that were judged", met.judged, 13),
-        ("devices on which more fails than parity covers", met.beyond, 2),
+        ("cuts", met.cuts, 3_000),
+        ("cuts with commands in the device", met.cut_at_work, 500),
+        ("cuts while blocks are emptied", met.cut_collecting, 100),
+        ("killed processes", met.killed, 500),
+        ("cuts right after power-up", met.cut_again, 200),
+        ("cuts while the device comes up", met.cut_coming_up, 200),
+        ("torn flash pages", met.torn, 100),
+        ("half-erased blocks", met.half_erased, 20),
+        ("units rolled back", met.rolled_back, 9),
+        ("faults", met.faults, 10),
+        ("zones out of service", met.retired, 30),
+        ("dies that died", met.deaths, 45),
+        ("computed pages", met.computed, 500),
+        ("lost pages that were judged", met.judged, 20),
+        ("devices on which more fails than parity covers", met.beyond, 3),
     ];
     let rare: Vec<_> =
         met.iter().filter(|(_, times, least)| times * SEEDS < least * seeds).collect();

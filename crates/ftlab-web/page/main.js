@@ -95,7 +95,8 @@ const KNOBS = { op: 'ftl.over_provisioning', victim: 'ftl.gc.victim', streams: '
 // A workload of the page's own knobs, as a file for the program.
 const MIX = 'my-mix.toml';
 function mix() {
-  const reads = Math.max(0, Math.min(100, Number($('reads').value) || 0)), skew = Math.max(0, Number($('skew').value) || 0);
+  // What makes no sense is refused by the simulator, and not made to fit.
+  const reads = Number($('reads').value) || 0, skew = Number($('skew').value) || 0;
   return ['name = "my-mix"', '', '[[phase]]', 'name = "mixed"', `reads = "${reads}%"`, `writes = "${100 - reads}%"`, `size = "${$('size').value}"`,
     `address = { kind = "zipf", theta = ${skew} }`, 'arrivals = { kind = "closed", queue_depth = 32 }', 'requests = 1_000_000', ''].join('\n');
 }
@@ -310,7 +311,8 @@ function recall() {
   misread = location.hash.length > 1;
   try {
     const of = JSON.parse(decodeURIComponent(location.hash.slice(1)));
-    if (typeof of.device === 'string' && typeof of.workload === 'string' && Array.isArray(of.set) && Array.isArray(of.beside ?? []) && typeof of.options === 'object') {
+    const areTexts = list => Array.isArray(list) && list.every(one => typeof one === 'string');
+    if (typeof of.device === 'string' && typeof of.workload === 'string' && areTexts(of.set) && areTexts(of.beside ?? []) && typeof of.options === 'object' && of.options) {
       adopt(of);
       misread = false;
     }
@@ -323,7 +325,8 @@ function recall() {
 async function textOf(file) {
   const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
   if (first !== 0x1f || second !== 0x8b) return file.text();
-  return new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  const unpacked = new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  return unpacked.catch(() => { throw new Error('its gzip is damaged, cut off, or of several parts, which browsers do not unpack'); });
 }
 // What waits for the end of a run, or for a stop within it.
 let awaited = null;
@@ -354,7 +357,7 @@ $('plan').addEventListener('change', async event => {
       if (file !== $('trace').files[0]) return;
       trace = file ? { name: file.name, text } : null;
     } catch (error) {
-      return fault(`${file.name} can't be read: ${error}\n  remedy: use the program, or a part of the file`);
+      return fault(`${file.name} can't be read: ${error.message}\n  remedy: use the program, or a part of the file`);
     }
   }
   begin();

@@ -208,7 +208,9 @@ function guide(place, choice, knobs, drive) {
     const { plan, stop, see } = tour.acts[act], mine = turn += 1;
     running = true;
     show();
-    const outcome = await drive(plan ?? null, stop ?? '');
+    let outcome = await drive(plan ?? null, stop ?? '');
+    // Something else to stop at was chosen meanwhile: an act without a stop of its own goes on to the end.
+    while (mine === turn && outcome && !stop && !outcome.result) outcome = await drive(null, '');
     // Another tour may have been chosen meanwhile, or this one again.
     if (mine !== turn) return;
     running = false;

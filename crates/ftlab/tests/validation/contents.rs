@@ -260,12 +260,12 @@ fn is_write_through(setup: &DeviceSetup) -> bool {
     matches!(setup.buffer.policy, WriteBuffer::None(_))
 }
 
-/// The same cases every time, more of them with `FTLAB_LONG=1` as in `./x test --all`; other and any
+/// The same cases every time, more of them with `FTLAB_LONG=1`; other and any
 /// number of cases with `FTLAB_CASES=100000 cargo test -p ftlab --test validation`.
 pub fn cases() -> ProptestConfig {
     let asked = std::env::var("FTLAB_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig {
-        cases: asked.unwrap_or(if is_long() { 400 } else { 250 }),
+        cases: asked.unwrap_or(if is_long() { 600 } else { 250 }),
         rng_seed: if asked.is_some() { RngSeed::Random } else { RngSeed::Fixed(2) },
         failure_persistence: None,
         max_shrink_iters: 1_000,

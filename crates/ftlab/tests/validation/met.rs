@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};
 
-/// Whether the tests may take long, as in `./x test --all`.
+/// Whether the tests may take long.
 pub fn is_long() -> bool {
     std::env::var_os("FTLAB_LONG").is_some()
 }
