@@ -2,46 +2,15 @@
 //! dates. Each is refused or doubted, with the line that is wrong and a remedy that can be pasted.
 
 use ftlab::host::Op;
-use ftlab::units::{Lba, SimTime};
-use ftlab_workload::trace::{
-    self, ColumnPlan, ErrorKind, Facts, Location, Options, Record, SpaceUnit, TimeUnit, TraceError,
-};
+use ftlab::units::SimTime;
+use ftlab_workload::trace::{ErrorKind, Options, SpaceUnit, TimeUnit, TraceError};
 
-fn open(text: &str, options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
-    let location = Location::Memory("test".to_owned(), text.as_bytes().to_vec().into());
-    let mut trace = trace::open(location, options)?;
-    let (mut all, mut batch) = (Vec::new(), Vec::new());
-    while trace.next_batch(&mut batch)? {
-        all.extend_from_slice(&batch);
-    }
-    Ok((all, trace.facts()))
-}
-
-fn read(text: &str, options: Options) -> (Vec<Record>, Facts) {
-    open(text, options).unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn failure(text: &str, options: Options) -> TraceError {
-    open(text, options).map(|(records, _)| records).expect_err("it is refused")
-}
-
-fn by(columns: &str) -> Options {
-    let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
-    Options { columns, ..Options::default() }
-}
+use crate::common::texts::{by, failure, format, read, record};
 
 fn with_words(columns: &str, words: &str) -> Options {
     let mut options = by(columns);
     options.op_words.add(words).unwrap_or_else(|problem| panic!("{problem}"));
     options
-}
-
-fn format(name: &str) -> Options {
-    Options::default().with_format(name).expect("a format")
-}
-
-fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
-    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
 }
 
 /// The `columns` that an error suggests.

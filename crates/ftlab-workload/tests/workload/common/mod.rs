@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its own part")]
 
+pub mod texts;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

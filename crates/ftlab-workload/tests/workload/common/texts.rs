@@ -1,0 +1,42 @@
+//! Traces as texts in memory: their requests, or their errors.
+
+use ftlab::host::Op;
+use ftlab::units::{Lba, SimTime};
+use ftlab_workload::trace::{self, ColumnPlan, Facts, Location, Options, Record, TraceError};
+
+/// The requests of a text, and the facts about it.
+pub fn open(text: &str, options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
+    let location = Location::Memory("test".to_owned(), text.as_bytes().to_vec().into());
+    let mut trace = trace::open(location, options)?;
+    let (mut all, mut batch) = (Vec::new(), Vec::new());
+    while trace.next_batch(&mut batch)? {
+        all.extend_from_slice(&batch);
+    }
+    Ok((all, trace.facts()))
+}
+
+/// Of one that can be read.
+pub fn read(text: &str, options: Options) -> (Vec<Record>, Facts) {
+    open(text, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The error of one that can not.
+pub fn failure(text: &str, options: Options) -> TraceError {
+    open(text, options).map(|(records, _)| records).expect_err("it is refused")
+}
+
+/// Options with these columns.
+pub fn by(columns: &str) -> Options {
+    let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
+    Options { columns, ..Options::default() }
+}
+
+/// Options with a format.
+pub fn format(name: &str) -> Options {
+    Options::default().with_format(name).expect("a format")
+}
+
+/// A request without FUA.
+pub fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
+    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
+}
