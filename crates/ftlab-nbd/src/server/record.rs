@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use ftlab::host::{Op, Request};
 use ftlab::units::{Lba, Nanos, SimTime};
 use ftlab_lab::failure::Failure;
+use ftlab_lab::human::counted;
 use ftlab_workload::trace::{ConvertOptions, Format, Record, TraceWriter};
 
 /// How requests are recorded.
@@ -116,8 +117,9 @@ impl TraceRecorder {
         let mut told: Vec<String> = done.remarks.iter().map(|&remark| remark.to_owned()).collect();
         if done.dropped > 0 || done.made_plain > 0 {
             told.push(format!(
-                "the trace lacks {} requests that its format can't express, and has {} writes with FUA as plain writes",
-                done.dropped, done.made_plain
+                "the trace lacks {} that its format can't express, and has {} with FUA as plain writes",
+                counted(done.dropped, "request"),
+                counted(done.made_plain, "write")
             ));
         }
         if done.rounded_times > 0 {
@@ -158,7 +160,12 @@ mod tests {
     #[test]
     fn the_end_of_a_recording_tells_what_its_format_did_to_it() {
         let rounded = told("tencent", [Op::Read, Op::Trim, Op::Write]);
-        assert!(rounded[0].starts_with("the trace lacks 1 requests"), "{rounded:?}");
+        assert!(
+            rounded[0].starts_with(
+                "the trace lacks 1 request that its format can't express, and has 0 writes with"
+            ),
+            "{rounded:?}"
+        );
         let rounded = told("tencent", [Op::Read, Op::Write, Op::Write]);
         assert_eq!(
             rounded,

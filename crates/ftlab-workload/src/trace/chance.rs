@@ -8,14 +8,13 @@ use ftlab::units::{Nanos, SECTOR_BYTES};
 use super::format::Format;
 use super::options::Options;
 use super::record::Record;
+use super::seams::FileOrder;
 use super::units::{SINCE_1970, SpaceUnit, TimeUnit, Units};
 
 /// The least number of requests that tells if their times go back, too.
 const FEW: usize = 3;
 /// The least number of requests that tells something else.
 const ENOUGH: usize = 8;
-/// The least number of requests for a share of times that go back.
-const ENOUGH_TIMES: usize = 16;
 /// A mean gap that hardly any trace has.
 const LONG_GAP: Nanos = Nanos(1_000_000_000_000);
 /// A file of so many devices has several requests a second.
@@ -26,18 +25,15 @@ const FEW_STREAMS: usize = 4;
 const ALIKE: u32 = SECTOR_BYTES as u32;
 
 /// The requests at the beginning of a file, as a format reads them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FirstRequests {
     count: usize,
     streams: Vec<u32>,
     /// Whether each stream has a higher number than the one before.
     streams_rise: bool,
     earliest_ns: u64,
-    last_ns: u64,
     latest_ns: u64,
-    /// Times that are earlier, and later, than the one before.
-    backward: usize,
-    forward: usize,
+    order: FileOrder,
     /// All bits of the addresses, and of the sizes, in sectors.
     address_bits: u64,
     size_bits: u32,
@@ -56,13 +52,11 @@ impl FirstRequests {
             (self.streams_rise, self.earliest_ns, self.smallest) = (true, at, u32::MAX);
         } else {
             self.following += usize::from(record.lba.0 == self.last_end);
-            self.backward += usize::from(at < self.last_ns);
-            self.forward += usize::from(at > self.last_ns);
         }
         self.streams_rise &= self.streams.last().is_none_or(|last| *last < record.stream);
         self.streams.push(record.stream);
         (self.earliest_ns, self.latest_ns) = (self.earliest_ns.min(at), self.latest_ns.max(at));
-        self.last_ns = at;
+        self.order.pass(at);
         self.address_bits |= record.lba.0;
         self.size_bits |= record.sectors;
         (self.smallest, self.last_end) = (self.smallest.min(record.sectors), record.end());
@@ -71,7 +65,7 @@ impl FirstRequests {
 
     /// Why they can't be of this format, which has its streams in this column: they rise, and the times don't.
     pub fn contradiction(&self, stream: usize) -> Option<String> {
-        let is_time = self.streams_rise && self.count >= FEW && self.backward > 0;
+        let is_time = self.streams_rise && self.count >= FEW && self.order.backward > 0;
         is_time.then(|| {
             format!(
                 "column {}, which would be its stream, rises with every line, as times do",
@@ -168,17 +162,11 @@ impl FirstRequests {
 
     /// Times that go back about as often as forward, as those of no clock do.
     fn disorder(&self, time: usize) -> Option<String> {
-        let is_odd = self.count >= ENOUGH_TIMES
-            && self.backward * 3 >= self.backward + self.forward
-            && self.forward > 0
-            && self.backward > 0;
+        let is_odd = self.order.is_shuffled() && !self.order.is_reversed();
         is_odd.then(|| {
-            let changes = self.backward + self.forward;
-            let column = time + 1;
-            format!(
-                "column {column}, read as the time, goes back {} of {changes} times",
-                self.backward
-            )
+            let (backward, column) = (self.order.backward, time + 1);
+            let changes = backward + self.order.forward;
+            format!("column {column}, read as the time, goes back {backward} of {changes} times")
         })
     }
 

@@ -273,10 +273,8 @@ fn unit_of(part: RequestPart, text: &str) -> Option<ColumnUnit> {
 fn time_unit_in_words(unit: ColumnUnit) -> String {
     match unit {
         ColumnUnit::Date => "dates with times of day".to_owned(),
-        ColumnUnit::Of(ns) => {
-            let known = TimeUnit::ALL.iter().find(|(_, known)| known.ns() == ns);
-            known.map_or_else(|| format!("units of {ns} ns"), |(_, unit)| unit.words().to_owned())
-        }
+        ColumnUnit::Of(ns) => TimeUnit::of_ns(ns)
+            .map_or_else(|| format!("units of {ns} ns"), |unit| unit.words().to_owned()),
     }
 }
 

@@ -10,7 +10,7 @@ use super::gate::{Gate, Late, RATE_FROM};
 use super::options::Options;
 use super::seams::Seam;
 use super::shape::{SHAPED_FROM, Silence};
-use super::units::{SINCE_1970, SpaceUnit, TimeUnit};
+use super::units::{Epoch, SINCE_1970, SpaceUnit, TimeUnit};
 
 /// Requests per second that few devices reach.
 const HIGH_RATE: f64 = 100_000.0;
@@ -40,7 +40,7 @@ pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<S
     let slower = |next: &TimeUnit| {
         let slower = rate * unit.ns() as f64 / next.ns() as f64;
         let decimals = if slower < 10.0 { 2 } else { 0 };
-        let (words, name) = (next.words(), name(*next));
+        let (words, name) = (next.words(), next.name());
         let option =
             plan.with_unit(RequestPart::Time, name).map(|said| format!("`columns` {said}"));
         let option = option.unwrap_or_else(|| format!("`time_unit` {name}"));
@@ -98,7 +98,7 @@ pub(crate) fn seam(gate: &Gate, whole: bool, is_archive: bool) -> Option<String>
              operations, addresses and sizes are the same"
         )
     });
-    let back = gate.fallback.seam(gate.records).filter(|_| gate.late != Late::Continue);
+    let back = gate.fallback.seam(gate.records).filter(|_| gate.late() != Late::Continue);
     let back = reversed(gate).or_else(|| {
         let seam = back?;
         Some(match is_archive {
@@ -119,7 +119,7 @@ const OVERLAP: &str = "the files of the archive overlap in time, or are not in i
 /// A file in no order of time, in words. Two clocks that take turns look alike, and are told by their turns.
 fn shuffled(gate: &Gate, seam: Seam) -> Option<String> {
     let (backward, changes) = (gate.order.backward, gate.order.backward + gate.order.forward);
-    let what = match gate.late {
+    let what = match gate.late() {
         Late::Refuse | Late::Clamp if gate.late_records == 0 => {
             "The requests are sorted by time; those of one time are in the order of the file"
         }
@@ -166,7 +166,7 @@ fn fallen_back(gate: &Gate, seam: Seam) -> String {
 pub(crate) fn continued(gate: &Gate) -> Option<String> {
     let places = gate.fallback.records;
     let times = if places == 1 { "once".to_owned() } else { format!("{places} times") };
-    (gate.late == Late::Continue && places > 0).then(|| {
+    (gate.late() == Late::Continue && places > 0).then(|| {
         format!(
             "the clock falls back {times}, by {} after request {} of the file at first, and goes on from the \
              time reached, as said",
@@ -194,7 +194,7 @@ pub(crate) fn tick(gate: &Gate, steps: &ClockSteps) -> Option<String> {
 
 /// Warns of a file that is in reverse order of time.
 fn reversed(gate: &Gate) -> Option<String> {
-    let what = match gate.late {
+    let what = match gate.late() {
         Late::Continue => "`late` continue takes each for another recording: leave it out",
         Late::Refuse | Late::Clamp if gate.late_records == 0 => {
             "it is sorted, but requests at one time stay in reverse"
@@ -220,10 +220,6 @@ fn coarser(unit: TimeUnit) -> &'static [TimeUnit] {
     }
 }
 
-fn name(unit: TimeUnit) -> &'static str {
-    TimeUnit::ALL.iter().find(|(_, known)| *known == unit).map_or("", |(name, _)| name)
-}
-
 /// Warns of a mean size that no load has: another column may be that of the sizes.
 pub(crate) fn large(gate: &Gate) -> Option<String> {
     let mean = gate.sectors / gate.records.max(1);
@@ -235,14 +231,11 @@ pub(crate) fn large(gate: &Gate) -> Option<String> {
     })
 }
 
-/// The formats whose clocks count from 1970.
-const COUNT_FROM_1970: [&str; 3] = ["alibaba", "tencent", "systor"];
-
 /// Warns of times of long ago that would be of today in another unit.
 pub(crate) fn date(format: &Format, options: &Options, origin: SimTime) -> Option<String> {
     let unit = options.units(format).time;
-    let counts = unit == TimeUnit::Filetime || COUNT_FROM_1970.contains(&format.name);
-    if !counts || options.time_unit.is_some() || !options.columns.is_empty() {
+    if format.epoch != Epoch::Calendar || options.time_unit.is_some() || !options.columns.is_empty()
+    {
         return None;
     }
     let count = origin.0 / unit.ns();
@@ -255,7 +248,7 @@ pub(crate) fn date(format: &Format, options: &Options, origin: SimTime) -> Optio
     Some(format!(
         "{begin}; as {} since 1970 they would be (`time_unit` {})",
         other.words(),
-        name(other)
+        other.name()
     ))
 }
 

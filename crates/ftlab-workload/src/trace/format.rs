@@ -21,7 +21,7 @@ use super::options::Options;
 use super::record::Record;
 use super::source::{BinarySource, LineSource, RecordSource};
 use super::suggest;
-use super::units::Units;
+use super::units::{Epoch, Units};
 
 /// A trace format.
 pub struct Format {
@@ -42,6 +42,8 @@ pub struct Format {
     pub source: &'static str,
     /// What its files hold and records don't, so that no conversion keeps it.
     pub not_read: &'static [&'static str],
+    /// Since when its times count.
+    pub(crate) epoch: Epoch,
     pub(crate) codec: Codec,
 }
 
@@ -161,6 +163,8 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
     const HEADS: &'static [&'static [&'static str]] = &[];
     /// The column with a 0 or 1 for the operation, counted from zero, and what a 1 is.
     const FLAG: Option<(usize, Op)> = None;
+    /// Whether its files have several events of one request, of which one kind counts.
+    const HAS_EVENTS: bool = false;
     /// The column of its streams, counted from zero, if it has nothing but numbers that tables of other columns may have, too.
     const STREAM: Option<usize> = None;
 
@@ -191,6 +195,12 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
         false
     }
 
+    /// What a head that its lines don't show says against it, and the number of that line. Detection goes by the lines, so that this is
+    /// told and no other format found.
+    fn refusal(&self) -> Option<(u64, Bad)> {
+        None
+    }
+
     /// Returns the reader's assumptions and observations so far.
     fn remarks(&self) -> Remarks {
         Remarks::default()
@@ -201,6 +211,8 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
 pub(crate) trait BinaryFormat: Send + Sized + 'static {
     /// The longest record, in bytes.
     const LONGEST: usize;
+    /// Whether its files have several events of one request, of which one kind counts.
+    const HAS_EVENTS: bool = false;
 
     /// Creates a reader of a file that begins so; the error says what it lacks.
     fn new(units: Units, options: &Options, start: &[u8]) -> Result<Self, Bad>;
@@ -351,6 +363,24 @@ pub(crate) fn detect_binary(start: &[u8]) -> Option<&'static Format> {
     })
 }
 
+/// Refuses a choice among events for a file that has none.
+pub(crate) fn refuse_event(
+    name: &str,
+    format: &Format,
+    options: &Options,
+    has_events: bool,
+) -> Result<(), TraceError> {
+    if has_events || options.blkparse_event.is_none() {
+        return Ok(());
+    }
+    let problem = format!(
+        "`blkparse_event` chooses among the events of a block layer, but this is {}, where each request stands once",
+        format.name
+    );
+    let remedy = "leave `blkparse_event` out; or, if it is output of blktrace, blkparse or ftrace, name that with `format`";
+    Err(TraceError::new(ErrorKind::Unsupported, name, problem, remedy))
+}
+
 /// Opens records of bytes in the format `F`.
 pub(crate) fn open_binary<F: BinaryFormat>(
     mut lines: Lines,
@@ -358,6 +388,7 @@ pub(crate) fn open_binary<F: BinaryFormat>(
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
     let name = lines.name().to_owned();
+    refuse_event(&name, format, options, F::HAS_EVENTS)?;
     let reader = F::new(options.units(format), options, lines.ahead(SAMPLE_BYTES)?)
         .map_err(|bad| bad.of_record(&name, 1))?;
     Ok(Box::new(BinarySource::new(lines, reader, options.skip_malformed)))
@@ -370,6 +401,7 @@ pub(crate) fn open<F: LineFormat>(
     options: &Options,
 ) -> Result<Box<dyn RecordSource>, TraceError> {
     let (units, name) = (options.units(format), lines.name().to_owned());
+    refuse_event(&name, format, options, F::HAS_EVENTS)?;
     let sample = lines.sample()?;
     let head = head::of(sample);
     let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample, head.as_ref()));
@@ -379,12 +411,16 @@ pub(crate) fn open<F: LineFormat>(
     let rule = |head: &Head| head.rule(format, F::HEADS, &own, sample);
     let rule = head.as_ref().map_or(HeadRule::None, rule);
     // A comment is never read, so it is refused here.
-    if let HeadRule::Refused { number, why } = &rule
-        && head.is_some_and(|head| head.is_comment)
-    {
-        let place = TracePosition::of(*number, line_of(sample, *number), why.field.clone());
-        let remedy = why.remedy.clone().unwrap_or_default();
-        return Err(TraceError::new(why.kind, &name, &why.problem, remedy).at(place));
+    let of_comment = match &rule {
+        HeadRule::Refused { number, why } if head.is_some_and(|head| head.is_comment) => {
+            Some((*number, why.clone()))
+        }
+        _ => reader.refusal(),
+    };
+    if let Some((number, why)) = of_comment {
+        let place = TracePosition::of(number, line_of(sample, number), why.field);
+        let remedy = why.remedy.unwrap_or_default();
+        return Err(TraceError::new(why.kind, &name, why.problem, remedy).at(place));
     }
     Ok(Box::new(LineSource::new(lines, reader, rule, usual, options.skip_malformed)))
 }

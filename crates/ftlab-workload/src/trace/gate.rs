@@ -4,11 +4,14 @@
 //! The limits are far beyond any device, so that they catch misread units and damaged lines, not
 //! unusual loads.
 
+use std::sync::Arc;
+
 use ftlab::host::Op;
 use ftlab::units::{Nanos, SECTOR_BYTES, SimTime};
 
-use super::columns::{ColumnPlan, RequestPart};
+use super::columns::RequestPart;
 use super::error::{Bad, ErrorKind, TraceError};
+use super::options::Options;
 use super::record::Record;
 use super::seams::{ClockSoFar, Fallback, FileOrder, range_ns, wrapped};
 use super::shape::Repeats;
@@ -95,14 +98,12 @@ fn reversed(back: Nanos) -> Refusal {
 /// The state of the checks, for records in the order of the file.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
-    pub accept_implausible: bool,
-    pub late: Late,
+    /// What was said of the trace: what is accepted, and units for remedies.
+    options: Arc<Options>,
     /// The resolution of the clock.
     pub tick_ns: u64,
     /// Whether the format has no times.
     pub timeless: bool,
-    /// The columns that were said, which have units of their own.
-    pub columns: ColumnPlan,
 
     /// Records before this time are too late to be sorted in.
     pub horizon: SimTime,
@@ -134,13 +135,16 @@ impl Gate {
         self.order.is_reversed()
     }
 
-    pub fn new(accept_implausible: bool, late: Late, tick_ns: u64) -> Gate {
+    /// How records too early for their places are treated.
+    pub fn late(&self) -> Late {
+        self.options.late
+    }
+
+    pub fn new(options: Arc<Options>, tick_ns: u64) -> Gate {
         Gate {
-            accept_implausible,
-            late,
+            options,
             tick_ns,
             timeless: false,
-            columns: ColumnPlan::default(),
             horizon: SimTime::ZERO,
             records: 0,
             sectors: 0,
@@ -205,7 +209,7 @@ impl Gate {
             let remedy = remedy.to_owned();
             Err(Refusal { part, kind: ErrorKind::Implausible, problem, remedy })
         };
-        if self.accept_implausible && record.sectors <= LARGEST_EVER {
+        if self.options.accept_implausible && record.sectors <= LARGEST_EVER {
             self.dropped += u64::from(record.sectors == 0);
             return Ok(record.sectors != 0);
         }
@@ -244,11 +248,11 @@ impl Gate {
             RequestPart::Offset => ("addresses", "address_unit", "byte|sector|4k"),
             _ => ("sizes", "size_unit", "byte|sector|4k"),
         };
-        if self.columns.is_empty() {
+        if self.options.columns.is_empty() {
             return format!("if {what} count other units, say `{option}` {units}; ");
         }
         let first = if part == RequestPart::Time { "us" } else { "sector" };
-        let said = self.columns.with_unit(part, first);
+        let said = self.options.columns.with_unit(part, first);
         said.map_or(String::new(), |said| {
             format!("if {what} count other units, say so behind a colon, as in `columns` {said} ({units}); ")
         })
@@ -268,12 +272,12 @@ impl Gate {
             tick_ns: self.tick_ns,
             leap: self.leap,
         };
-        if self.fallback.note(back_ns, clock) && self.late == Late::Continue {
+        if self.fallback.note(back_ns, clock) && self.options.late == Late::Continue {
             record.at.0 = self.begin_anew(at);
             return Ok(record.at.0);
         }
         if record.at < self.horizon {
-            if self.late != Late::Clamp {
+            if self.options.late != Late::Clamp {
                 let back = self.horizon - record.at;
                 if self.order.is_reversed() {
                     return Err(reversed(back));
@@ -312,7 +316,7 @@ impl Gate {
 
     #[cold]
     fn judge_pause(&self, pause_ns: u64) -> Result<(), Refusal> {
-        if self.accept_implausible {
+        if self.options.accept_implausible {
             return Ok(());
         }
         let days = pause_ns / (24 * 3600 * 1_000_000_000);
@@ -331,8 +335,8 @@ impl Gate {
     /// How to say a larger unit of the times, as the first piece of a remedy.
     #[cold]
     fn larger_unit(&self) -> String {
-        let by_columns = || self.columns.with_unit(RequestPart::Time, "ms");
-        match self.columns.is_empty() {
+        let by_columns = || self.options.columns.with_unit(RequestPart::Time, "ms");
+        match self.options.columns.is_empty() {
             true => "times probably count larger units: say `time_unit` us|ms|s; ".to_owned(),
             false => by_columns().map_or(String::new(), |said| {
                 format!("times probably count larger units: say so behind a colon, as in `columns` {said} (us|ms|s); ")
@@ -358,7 +362,7 @@ impl Gate {
 
     /// Refuses a clock that stands still or runs absurdly fast, which only many records show.
     pub fn judge_clock(&self, file: &str) -> Result<(), TraceError> {
-        if self.accept_implausible || self.timeless || self.records < 2 {
+        if self.options.accept_implausible || self.timeless || self.records < 2 {
             return Ok(());
         }
         let refuse = |problem: String, remedy: &str| {
@@ -370,7 +374,7 @@ impl Gate {
                 &format!(
                     "check that the time column is the right one (`{}`); if the trace has no times, `accept_implausible`, \
                      and replay it by queue depth",
-                    if self.columns.is_empty() { "format" } else { "columns" }
+                    if self.options.columns.is_empty() { "format" } else { "columns" }
                 ),
             );
         }

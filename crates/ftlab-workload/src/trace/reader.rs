@@ -35,7 +35,7 @@ pub struct Trace {
     compression: Compression,
     units: Units,
     name: String,
-    options: Options,
+    options: Arc<Options>,
     gate: Gate,
     /// The records read: those before `handed` were returned, those before `ready` are in their
     /// final order.
@@ -245,16 +245,15 @@ fn begin(
     let units = options.units(format);
     // An overridden unit is the resolution of a clock with whole numbers.
     let tick_ns = options.time_unit.map_or(format.tick.0, TimeUnit::ns);
-    let mut gate = Gate::new(options.accept_implausible, options.late, tick_ns);
-    gate.columns = options.columns.clone();
+    let options = Arc::new(options);
     Trace {
         source,
         format,
         compression,
         units,
         name,
+        gate: Gate::new(Arc::clone(&options), tick_ns),
         options,
-        gate,
         pending: Vec::new(),
         handed: 0,
         ready: 0,

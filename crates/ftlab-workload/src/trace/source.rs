@@ -57,14 +57,35 @@ pub(crate) struct LineSource<F> {
     skipped: Skipped,
     head: HeadRule,
     usual: UsualLine,
-    /// The last line that is a request.
-    last_request: u64,
+    marks: LineMarks,
     /// Why the last request may be cut off.
     cut: Option<String>,
+}
+
+/// The lines that errors further on refer to.
+#[derive(Default)]
+struct LineMarks {
+    /// The last line that is a request.
+    last_request: u64,
     /// The latest time so far, and the first line that has it.
     latest: (SimTime, u64),
     /// The first line whose time falls far back, and the one from whose time it does.
     fall: Option<FallingLine>,
+}
+
+impl LineMarks {
+    /// Adds a line that is a request, which the gate has admitted.
+    #[inline]
+    fn pass(&mut self, number: u64, line: &[u8], at: SimTime, gate: &Gate) {
+        self.last_request = number;
+        if gate.fallback.records > 0 && self.fall.is_none() {
+            let behind = self.latest.1;
+            self.fall = Some(FallingLine { number, text: line.to_vec(), behind });
+        }
+        if at > self.latest.0 || self.latest.1 == 0 {
+            self.latest = (at, number);
+        }
+    }
 }
 
 /// A line whose time falls far back.
@@ -92,11 +113,22 @@ impl<F: LineFormat> LineSource<F> {
             skipped: Skipped::default(),
             head,
             usual,
-            last_request: 0,
+            marks: LineMarks::default(),
             cut: None,
-            latest: (SimTime::ZERO, 0),
-            fall: None,
         }
+    }
+
+    /// The error for the last line.
+    #[cold]
+    fn error_of(&self, line: &[u8], bad: Bad, gate: &Gate) -> TraceError {
+        if bad.kind == ErrorKind::Unordered
+            && let Some(error) = self.fallen(gate, &bad)
+        {
+            return error;
+        }
+        let is_cut = self.lines.open_line().and_then(|line| self.usual.doubt(line)).is_some();
+        let bad = if is_cut { bad.cut_off() } else { bad };
+        error_at(self.lines.name(), self.number, line, bad)
     }
 
     /// The error for a line that can't be sorted because the clock fell back before it: at the line where it did.
@@ -106,7 +138,7 @@ impl<F: LineFormat> LineSource<F> {
             return None;
         }
         let back = Nanos(gate.fallen_ns()?);
-        let FallingLine { number, text, behind } = self.fall.as_ref()?;
+        let FallingLine { number, text, behind } = self.marks.fall.as_ref()?;
         let later = self.number - number;
         let problem = format!(
             "the time falls back by {back} here, behind that of line {behind}, and stays behind: {later} lines later, that \
@@ -120,7 +152,7 @@ impl<F: LineFormat> LineSource<F> {
     /// Looks at the last line, if it is a request and has no line end.
     #[cold]
     fn end(&mut self) {
-        let is_request = self.last_request == self.number;
+        let is_request = self.marks.last_request == self.number;
         let open = self.lines.open_line().filter(|_| is_request && self.cut.is_none());
         self.cut = self.cut.take().or_else(|| {
             let (open, number) = (open?, self.number);
@@ -157,22 +189,14 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
             let bad = match self.format.line(line) {
                 Ok(Some(mut record)) => match gate.admit(&mut record) {
                     Ok(true) => {
-                        let at = record.at;
+                        self.marks.pass(self.number, line, record.at, gate);
                         out.push(record);
-                        self.last_request = self.number;
-                        if gate.fallback.records > 0 && self.fall.is_none() {
-                            let (number, behind) = (self.number, self.latest.1);
-                            self.fall = Some(FallingLine { number, text: line.to_vec(), behind });
-                        }
-                        if at > self.latest.0 || self.latest.1 == 0 {
-                            self.latest = (at, self.number);
-                        }
                         continue;
                     }
                     Ok(false) => continue,
                     Err(refusal) => {
                         let field = F::place(line, refusal.part);
-                        beside_latest(refusal, self.latest.1).at(field)
+                        beside_latest(refusal, self.marks.latest.1).at(field)
                     }
                 },
                 Ok(None) => continue,
@@ -187,18 +211,11 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 continue;
             }
             let line = line.to_vec();
-            if bad.kind == ErrorKind::Unordered
-                && let Some(error) = self.fallen(gate, &bad)
-            {
-                return Err(error);
-            }
-            let is_cut = self.lines.open_line().and_then(|line| self.usual.doubt(line)).is_some();
-            let bad = if is_cut { bad.cut_off() } else { bad };
-            let error = error_at(self.lines.name(), self.number, &line, bad);
+            let error = self.error_of(&line, bad, gate);
             if !skips {
                 return Err(error);
             }
-            self.skipped = Skipped { lines: 1, first: Some(error) };
+            self.skipped.count(|| error);
         }
         Ok(true)
     }

@@ -8,7 +8,7 @@ use super::names_of_columns::{HINTS, has, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
 use super::op_words::{self, OpWords};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words};
-use super::units::{SINCE_1970, TimeUnit};
+use super::units::{SINCE_1970, TimeUnit, time_name};
 
 /// How many lines an error shows.
 const SHOWN: usize = 3;
@@ -210,8 +210,7 @@ fn unit(
                 );
             }
             let unit = by_name.or(by_date).filter(|ns| *ns != TimeUnit::S.ns());
-            let known = TimeUnit::ALL.iter().find(|(_, known)| Some(known.ns()) == unit);
-            known.map_or(String::new(), |(name, _)| format!(":{name}"))
+            unit.map_or(String::new(), |ns| format!(":{}", time_name(ns)))
         }
         RequestPart::Offset | RequestPart::Size => {
             let is_odd = |field: &[u8]| whole_number(field).is_some_and(|value| value % 512 != 0);

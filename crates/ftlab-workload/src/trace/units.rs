@@ -24,17 +24,29 @@ pub enum TimeUnit {
 impl TimeUnit {
     /// All units with their names on the command line.
     pub const ALL: [(&'static str, TimeUnit); 5] = [
-        ("ns", TimeUnit::Ns),
-        ("filetime", TimeUnit::Filetime),
-        ("us", TimeUnit::Us),
-        ("ms", TimeUnit::Ms),
-        ("s", TimeUnit::S),
+        (TimeUnit::Ns.name(), TimeUnit::Ns),
+        (TimeUnit::Filetime.name(), TimeUnit::Filetime),
+        (TimeUnit::Us.name(), TimeUnit::Us),
+        (TimeUnit::Ms.name(), TimeUnit::Ms),
+        (TimeUnit::S.name(), TimeUnit::S),
     ];
 
     /// Returns the unit named `name`.
     #[must_use]
     pub fn named(name: &str) -> Option<TimeUnit> {
         TimeUnit::ALL.iter().find(|(known, _)| *known == name).map(|(_, unit)| *unit)
+    }
+
+    /// Returns its name on the command line. That of 100 ns is Windows' file time, from whatever day they count: the first request
+    /// is the beginning of a trace.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            TimeUnit::Ns => "ns",
+            TimeUnit::Filetime => "filetime",
+            TimeUnit::Us => "us",
+            TimeUnit::Ms => "ms",
+            TimeUnit::S => "s",
+        }
     }
 
     /// Returns the unit of so many nanoseconds.
@@ -148,14 +160,22 @@ impl From<Units> for UnitNames {
 
 /// The name of a unit of so many nanoseconds.
 pub(crate) fn time_name(ns: u64) -> String {
-    let known = TimeUnit::ALL.iter().find(|(_, unit)| unit.ns() == ns);
-    known.map_or_else(|| ns.to_string(), |(name, _)| (*name).to_owned())
+    TimeUnit::of_ns(ns).map_or_else(|| ns.to_string(), |unit| unit.name().to_owned())
 }
 
 /// The name of a unit of so many bytes.
 pub(crate) fn space_name(bytes: u64) -> String {
     let known = SpaceUnit::ALL.iter().find(|(_, unit)| unit.bytes() == bytes);
     known.map_or_else(|| bytes.to_string(), |(name, _)| (*name).to_owned())
+}
+
+/// Since when the times of a format count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Epoch {
+    /// Since some moment of their own, such as the boot or the beginning of the recording.
+    Own,
+    /// Since 1970; Windows file times since 1601.
+    Calendar,
 }
 
 /// What clocks show between 2000 and 2060. Windows counts from 1601.

@@ -81,7 +81,7 @@ fn a_table_that_may_fit_by_chance_is_doubted() {
     assert!(said[0].contains("all are multiples of 512"), "{said:?}");
     assert!(said[0].contains("in seconds, its requests are "), "{said:?}");
     // Random numbers as times.
-    let line = |at: u64| format!("0,R,{},4096,{}\n", at * 4096, at * 7 % 19);
+    let line = |at: u64| format!("0,R,{},4096,{}\n", at * 4096, at * 10 % 19);
     let said = doubts(&(1..19).map(line).collect::<String>(), Options::default());
     assert!(said[0].contains("column 5, read as the time, goes back"), "{said:?}");
     // Latencies among which some come again, at times in another unit.

@@ -169,7 +169,7 @@ fn blkparse_without_the_events_that_count_tells_which_it_has() {
     let completed = events(&["C"; 20]);
     insta::assert_snapshot!(failure(completed.as_str()), @r"
     trace.csv: it has no request, read as blkparse: it has no issue events (D), but 20 completions (C)
-    remedy: record issues too (blktrace -a issue); or `blkparse_event` complete takes completions, which have the times at which requests ended
+    remedy: record issues, too (blktrace -a issue); or `blkparse_event` complete takes completions, which have the times at which requests ended
     ");
     let with = |event| Options { blkparse_event: Some(event), ..Options::default() };
     let mut trace = open(text(completed), with(BlkEvent::Complete)).expect("readable");
@@ -184,7 +184,7 @@ fn blkparse_without_the_events_that_count_tells_which_it_has() {
 
     let error = failure_with(events(&["Q", "C", "G", "Q"]), with(BlkEvent::Issue));
     insta::assert_snapshot!(error, @r"
-    trace.csv: it has no request, read as blkparse: it has no issue events (D), but 2 queue events (Q), 1 completions (C), 1 of other kinds
+    trace.csv: it has no request, read as blkparse: it has no issue events (D), but 2 queue events (Q), 1 completion (C), 1 of other kinds
     remedy: `blkparse_event` queue takes those
     ");
     let error = failure(events(&["G", "I", "G"]));

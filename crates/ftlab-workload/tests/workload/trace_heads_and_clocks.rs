@@ -112,7 +112,9 @@ fn events_that_are_missing_are_said() {
     let few = lines(6, |at| event(at, 'D', "8,0")) + &lines(51, |at| event(10 + at, 'Q', "8,0"));
     let said = read(&few).warnings.join("; ");
     assert!(
-        said.contains("6 issue events (D) were counted, and there are 51 queue events (Q)"),
+        said.contains(
+            "the file has 6 issue events (D), which were counted, and 51 queue events (Q)"
+        ),
         "{said}"
     );
     let usual = lines(60, |at| event(at, if at % 3 == 0 { 'D' } else { 'Q' }, "8,0"));

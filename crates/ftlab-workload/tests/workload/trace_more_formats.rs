@@ -86,6 +86,7 @@ const DISCARD: u32 = 1 << 29;
 const FUA: u32 = 1 << 31;
 /// Actions.
 const QUEUE: u32 = 1 | 1 << 20;
+const REQUEUE: u32 = 6 | 1 << 21;
 const ISSUE: u32 = 7 | 1 << 22;
 const COMPLETE: u32 = 8 | 1 << 23;
 
@@ -171,7 +172,61 @@ fn ftrace_trace_cmd_and_perf() {
     ");
     let ended = "a-1 [0] 1.0: block_rq_complete: 8,16 WS () 80 + 16 [0]\n";
     let ended = failure(ended.as_bytes(), Options::default());
-    assert!(ended.problem.contains("1 completions (block_rq_complete)"), "{ended}");
+    assert!(ended.problem.contains("1 completion (block_rq_complete)"), "{ended}");
+    assert!(ended.remedy.contains("trace-cmd record -e block:block_rq_issue"), "{ended}");
+}
+
+#[test]
+fn a_request_that_the_driver_gives_back_counts_once() {
+    let expected = [record(0, Op::Write, 80, 8, SDB), record(2_000, Op::Write, 80, 8, SDB)];
+    let said =
+        |facts: &Facts| facts.assumed.iter().any(|text| text.contains("1 issue of a request"));
+    // It is issued, given back and issued again; later the same sectors are written again.
+    let mut file = Bytes { is_big: false, all: Vec::new() };
+    for (ns, action) in [(1_000, ISSUE), (1_500, REQUEUE), (2_000, ISSUE), (3_000, ISSUE)] {
+        file.blktrace((ns, 80, 4096), action | WRITE, 0);
+    }
+    let (records, facts) = read_with(&file.all, Options::default());
+    assert_eq!(records, expected);
+    assert!(said(&facts), "{facts:?}");
+    let lines = |line: &dyn Fn(u64, &str) -> String| -> String {
+        [(1, "D"), (2, "R"), (2, "D"), (3, "D")].map(|(at, action)| line(at, action)).concat()
+    };
+    let blkparse =
+        lines(&|at, action| format!("8,16 1 {at} 0.00000{at}000 7 {action} W 80 + 8 [x]\n"));
+    let ftrace = lines(&|at, action| {
+        let event = if action == "D" { "issue" } else { "requeue" };
+        format!("x-1 [0] 1.00000{at}: block_rq_{event}: 8,16 W 4096 () 80 + 8 [x]\n")
+    });
+    for text in [blkparse, ftrace] {
+        let (records, facts) = read_with(text.as_bytes(), Options::default());
+        assert_eq!(records, expected, "{text}");
+        assert!(said(&facts), "{facts:?}");
+    }
+    // Another size is another request, and an event that can't be read gives nothing back.
+    let other = "8,16 1 1 0.000001000 7 R W 80 + 16 [x]\n8,16 1 1 0.000001000 7 R W x [x]\n\
+                 8,16 1 1 0.000001000 7 D W 80 + 8 [x]\n8,16 1 1 0.000003000 7 D W 80 + 8 [x]\n";
+    assert_eq!(read(other.as_bytes(), "blkparse"), expected);
+}
+
+#[test]
+fn disks_of_which_there_are_queue_events_alone_are_said() {
+    let event =
+        |device: &str, action: &str| format!("{device} 1 1 0.000001000 7 {action} W 80 + 8 [x]\n");
+    let said =
+        |text: &str, options: Options| read_with(text.as_bytes(), options).1.warnings.join("; ");
+    let both = event("8,0", "Q") + &event("8,0", "D") + &event("253,0", "Q");
+    let warned = said(&both, Options::default());
+    assert!(
+        warned.contains(
+            "queue events (Q) and no issue events (D), so they have no requests: 253,0 (1). That"
+        ),
+        "{warned}"
+    );
+    let queue = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
+    assert!(!said(&both, queue).contains("so they have no requests"));
+    let usual = event("8,0", "Q") + &event("8,0", "D") + &event("8,0", "Q");
+    assert!(!said(&usual, Options::default()).contains("so they have no requests"));
 }
 
 #[test]

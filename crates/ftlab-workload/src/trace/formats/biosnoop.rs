@@ -16,7 +16,7 @@ use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::block_events::BlockOperation;
 use super::names::Names;
@@ -30,6 +30,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "biosnoop(8) and biosnoop.py of bcc",
     not_read: &["processes", "latencies", "names of disks"],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Biosnoop>,
         open: format::open::<Biosnoop>,

@@ -10,9 +10,11 @@ use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
 use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, BlockOperation, MINOR_BITS, as_letters, stream_of_text};
+use super::block_events::{
+    BLKTRACE, BlockAction, BlockEvents, BlockOperation, FLUSH, MINOR_BITS, stream_of_text,
+};
 use super::{ZONES, put, put_seconds};
 
 pub(crate) static FORMAT: Format = Format {
@@ -25,6 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "blkparse(1), sections on the default format, actions and RWBS",
     not_read: &["processes", "processors", "events that are no requests"],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Blkparse>,
         open: format::open::<Blkparse>,
@@ -38,6 +41,9 @@ struct Blkparse {
     in_summary: bool,
 }
 
+/// The letter of a request that the driver gives back.
+const REQUEUE: &[u8] = b"R";
+
 /// The beginning of an event line.
 struct Event<'a> {
     time: ftlab::units::SimTime,
@@ -48,9 +54,10 @@ struct Event<'a> {
 impl LineFormat for Blkparse {
     const SEPARATOR: u8 = BLANKS;
     const COLUMNS: Columns = Columns { time: 3, address: 7, size: 9 };
+    const HAS_EVENTS: bool = true;
 
     fn new(units: Units, options: &Options, sample: &[u8]) -> Blkparse {
-        let events = BlockEvents::new(options, dominant_event(sample), as_letters);
+        let events = BlockEvents::new(options, dominant_event(sample), BLKTRACE);
         Blkparse { units, events, in_summary: false }
     }
 
@@ -61,8 +68,20 @@ impl LineFormat for Blkparse {
             Err(bad) => return if self.is_summary(line) { Ok(None) } else { Err(bad) },
         };
         let is = |(_, known): &&(&str, BlkEvent)| event.action == known.letter().as_bytes();
-        let kind = BlkEvent::ALL.iter().find(is).map(|(_, known)| *known);
-        if self.events.counts(kind) { self.request(&mut fields, &event) } else { Ok(None) }
+        let action = match BlkEvent::ALL.iter().find(is) {
+            Some((_, known)) => BlockAction::Step(*known),
+            None if event.action == REQUEUE => BlockAction::Requeue,
+            None => BlockAction::Other,
+        };
+        if !self.events.counts(action, event.device) {
+            return Ok(None);
+        }
+        let request = match self.request(&mut fields, &event) {
+            // What is given back was told when it was issued.
+            Err(_) if action == BlockAction::Requeue => None,
+            request => request?,
+        };
+        Ok(request.and_then(|(record, operation)| self.events.take(action, record, operation)))
     }
 
     fn remarks(&self) -> Remarks {
@@ -73,16 +92,15 @@ impl LineFormat for Blkparse {
 impl Blkparse {
     /// Parses a counted event.
     fn request(
-        &mut self,
+        &self,
         fields: &mut Fields<'_, BLANKS>,
         event: &Event<'_>,
-    ) -> Result<Option<Record>, Bad> {
+    ) -> Result<Option<(Record, BlockOperation)>, Bad> {
         let operation = BlockOperation::of_rwbs(fields.text())
             .ok_or_else(|| fields.bad("an operation (RWBS)", "R, W, D, F or N, and modifiers"))?;
-        let flush = || Record::flush(event.time, event.device);
+        let flush = || (Record::flush(event.time, event.device), FLUSH);
         let Some(op) = operation.op else { return Ok(None) };
         if op == Op::Flush {
-            self.events.note(event.device, operation);
             return Ok(Some(flush()));
         }
         let mut ahead = Fields::<BLANKS>::new(fields.rest());
@@ -90,9 +108,8 @@ impl Blkparse {
             // No sectors: an empty write with a flush.
             return Ok(operation.flush.then(flush));
         }
-        self.events.note(event.device, operation);
         let record = self.extent(fields, event, op)?;
-        Ok(record.map(|record| Record { fua: operation.fua, ..record }))
+        Ok(Some((Record { fua: operation.fua, ..record }, operation)))
     }
 
     fn extent(
@@ -100,7 +117,7 @@ impl Blkparse {
         fields: &mut Fields<'_, BLANKS>,
         event: &Event<'_>,
         op: Op,
-    ) -> Result<Option<Record>, Bad> {
+    ) -> Result<Record, Bad> {
         fields.back();
         let address = fields.number("a sector")?;
         if fields.text() != b"+" {
@@ -109,7 +126,7 @@ impl Blkparse {
         let size = fields.number("a number of sectors")?;
         let extent = crate::trace::fields::Extent::new(address, size, &self.units)
             .ok_or_else(|| fields.bad("a size", "address and size within 2^64 bytes"))?;
-        Ok(Some(extent.record(event.time, op, event.device)))
+        Ok(extent.record(event.time, op, event.device))
     }
 
     /// Whether a line belongs to what blkparse prints before the events, or to the summary behind them. A terminal shows the

@@ -11,9 +11,9 @@ use crate::trace::fields::Extent;
 use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, BlockOperation, as_letters, stream_of};
+use super::block_events::{BLKTRACE, BlockAction, BlockEvents, BlockOperation, stream_of};
 use super::bytes::ByteOrder;
 
 pub(crate) static FORMAT: Format = Format {
@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "struct blk_io_trace in include/uapi/linux/blktrace_api.h, version 7",
     not_read: &["processes", "processors", "events that are no requests"],
+    epoch: Epoch::Own,
     codec: Codec::Binary { begins, open: format::open_binary::<Blktrace> },
 };
 
@@ -37,6 +38,8 @@ const VERSION: u32 = 7;
 const HEAD: usize = 48;
 /// Where the action stands in it.
 const ACTION_AT: usize = 28;
+/// Where its device stands.
+const DEVICE_AT: usize = 36;
 /// Where the length of its own data stands in it.
 const LENGTH_AT: usize = 46;
 
@@ -54,6 +57,7 @@ mod category {
 /// The action in the lower half, without the flag of control groups.
 const ACTION: u32 = 0xff;
 const QUEUE: u32 = 1;
+const REQUEUE: u32 = 6;
 const ISSUE: u32 = 7;
 const COMPLETE: u32 = 8;
 
@@ -76,6 +80,7 @@ struct Blktrace {
 
 impl BinaryFormat for Blktrace {
     const LONGEST: usize = HEAD + u16::MAX as usize;
+    const HAS_EVENTS: bool = true;
 
     fn new(units: Units, options: &Options, start: &[u8]) -> Result<Blktrace, Bad> {
         let order = order(start).ok_or_else(no_magic)?;
@@ -83,12 +88,12 @@ impl BinaryFormat for Blktrace {
         let mut at = 0;
         let mut found = BlkEvent::Issue;
         while let Some(head) = start.get(at..at + HEAD) {
-            match event(order.u32(head, ACTION_AT)) {
-                Some(BlkEvent::Issue) => {
+            match action_of(order.u32(head, ACTION_AT)) {
+                BlockAction::Step(BlkEvent::Issue) => {
                     queued = false;
                     break;
                 }
-                Some(BlkEvent::Queue) => queued = true,
+                BlockAction::Step(BlkEvent::Queue) => queued = true,
                 _ => {}
             }
             at += HEAD + usize::from(order.u16(head, LENGTH_AT));
@@ -96,7 +101,7 @@ impl BinaryFormat for Blktrace {
         if queued {
             found = BlkEvent::Queue;
         }
-        Ok(Blktrace { units, order, events: BlockEvents::new(options, found, as_letters) })
+        Ok(Blktrace { units, order, events: BlockEvents::new(options, found, BLKTRACE) })
     }
 
     fn record(&mut self, ahead: &[u8]) -> Result<Option<Taken>, Bad> {
@@ -113,12 +118,16 @@ impl BinaryFormat for Blktrace {
         if ahead.len() < length {
             return Ok(None);
         }
-        let action = order.u32(head, ACTION_AT);
-        let request = match self.events.counts(event(action)) {
-            true => self.request(head, action)?,
-            false => None,
-        };
-        Ok(Some(Taken { length, request }))
+        let (word, device) = (order.u32(head, ACTION_AT), order.u32(head, DEVICE_AT));
+        // The kernel's internal form of a device number: twelve bits and twenty.
+        let stream = stream_of(device >> 20, device & ((1 << 20) - 1)).unwrap_or(device);
+        let action = action_of(word);
+        if !self.events.counts(action, stream) {
+            return Ok(Some(Taken { length, request: None }));
+        }
+        let request = self.request(head, word, stream)?;
+        let take = |(record, operation)| self.events.take(action, record, operation);
+        Ok(Some(Taken { length, request: request.and_then(take) }))
     }
 
     fn remarks(&self) -> Remarks {
@@ -126,24 +135,30 @@ impl BinaryFormat for Blktrace {
     }
 }
 
-/// The event that can be a request. Notes and commands from programs (SCSI, NVMe) are none.
-fn event(action: u32) -> Option<BlkEvent> {
-    if (action >> 16) & (category::NOTIFY | category::PC) != 0 {
-        return None;
+/// What happens to a request. Notes and commands from programs (SCSI, NVMe) are none.
+fn action_of(word: u32) -> BlockAction {
+    if (word >> 16) & (category::NOTIFY | category::PC) != 0 {
+        return BlockAction::Other;
     }
-    match action & ACTION {
-        QUEUE => Some(BlkEvent::Queue),
-        ISSUE => Some(BlkEvent::Issue),
-        COMPLETE => Some(BlkEvent::Complete),
-        _ => None,
+    match word & ACTION {
+        QUEUE => BlockAction::Step(BlkEvent::Queue),
+        ISSUE => BlockAction::Step(BlkEvent::Issue),
+        COMPLETE => BlockAction::Step(BlkEvent::Complete),
+        REQUEUE => BlockAction::Requeue,
+        _ => BlockAction::Other,
     }
 }
 
 impl Blktrace {
-    fn request(&mut self, head: &[u8], action: u32) -> Result<Option<Record>, Bad> {
+    fn request(
+        &self,
+        head: &[u8],
+        word: u32,
+        stream: u32,
+    ) -> Result<Option<(Record, BlockOperation)>, Bad> {
         let order = self.order;
-        let has = |category: u32| (action >> 16) & category != 0;
-        let (bytes, device) = (order.u32(head, 24), order.u32(head, 36));
+        let has = |category: u32| (word >> 16) & category != 0;
+        let bytes = order.u32(head, 24);
         let flush = has(category::FLUSH);
         let op = match () {
             () if bytes == 0 => flush.then_some(Op::Flush),
@@ -154,17 +169,15 @@ impl Blktrace {
         };
         let fua = op == Some(Op::Write) && has(category::FUA);
         let Some(op) = op else { return Ok(None) };
-        // The kernel's internal form of a device number: twelve bits and twenty.
-        let stream = stream_of(device >> 20, device & ((1 << 20) - 1)).unwrap_or(device);
-        self.events.note(stream, BlockOperation { op: Some(op), flush, fua });
+        let operation = BlockOperation { op: Some(op), flush, fua };
         let at = order.u64(head, 8).checked_mul(self.units.time.ns());
         let at = SimTime(at.ok_or_else(|| beyond("time"))?);
         if op == Op::Flush {
-            return Ok(Some(Record::flush(at, stream)));
+            return Ok(Some((Record::flush(at, stream), operation)));
         }
         let extent = Extent::new(order.u64(head, 16), bytes.into(), &self.units);
         let extent = extent.ok_or_else(|| beyond("address"))?;
-        Ok(Some(Record { fua, ..extent.record(at, op, stream) }))
+        Ok(Some((Record { fua, ..extent.record(at, op, stream) }, operation)))
     }
 }
 

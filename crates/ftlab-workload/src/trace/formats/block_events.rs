@@ -1,13 +1,16 @@
 //! Events of Linux' block layer, in whatever form they were written down: which of them are the requests, and what RWBS means.
 //!
 //! One request leaves many events. Issues to the driver count, because the device sees them; on demand, or if there are none,
-//! queue events. Completions count only on demand, because their times are those of the ends. All other events are skipped.
-//! The stream is the device, `major << 20 | minor`.
+//! queue events. Completions count only on demand, because their times are those of the ends. A request that the driver gave back
+//! is issued again, and counts once. All other events are skipped. The stream is the device, `major << 20 | minor`.
+
+use std::collections::BTreeMap;
 
 use ftlab::host::Op;
 
 use crate::trace::format::Remarks;
 use crate::trace::options::{BlkEvent, Options};
+use crate::trace::record::Record;
 
 /// The bits of the minor device number, as in the kernel.
 pub(super) const MINOR_BITS: u32 = 20;
@@ -18,15 +21,58 @@ const SCSI_MINORS: u32 = 16;
 /// So many queue events for each other event are more than merges explain.
 const MANY: u64 = 4;
 
-/// How a file calls the events that can be requests.
-pub(super) type EventNames = fn(BlkEvent) -> &'static str;
+/// How many devices are told apart.
+const MOST_DEVICES: usize = 255;
+/// How many devices a warning lists.
+const LISTED: usize = 4;
 
-/// The names of blktrace, which are letters.
-pub(super) fn as_letters(event: BlkEvent) -> &'static str {
-    match event {
-        BlkEvent::Issue => "issue events (D)",
-        BlkEvent::Queue => "queue events (Q)",
-        BlkEvent::Complete => "completions (C)",
+/// What happens to a request in an event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockAction {
+    /// It goes one step on.
+    Step(BlkEvent),
+    /// The driver gives it back, to be issued again.
+    Requeue,
+    Other,
+}
+
+/// The events of one device.
+#[derive(Clone, Copy, Debug)]
+struct DeviceEvents {
+    device: u32,
+    issues: u64,
+    queued: u64,
+    requests: u64,
+}
+
+/// How a program calls the events, and how it records issues.
+pub(super) struct EventNames {
+    pub code: fn(BlkEvent) -> &'static str,
+    pub record: &'static str,
+}
+
+/// Those of blktrace.
+pub(super) const BLKTRACE: EventNames =
+    EventNames { code: BlkEvent::letter, record: "blktrace -a issue" };
+
+impl EventNames {
+    /// An event as its source calls it.
+    fn one(&self, event: BlkEvent, plural: &str) -> String {
+        let word = match event {
+            BlkEvent::Issue => "issue event",
+            BlkEvent::Queue => "queue event",
+            BlkEvent::Complete => "completion",
+        };
+        format!("{word}{plural} ({})", (self.code)(event))
+    }
+
+    fn all(&self, event: BlkEvent) -> String {
+        self.one(event, "s")
+    }
+
+    /// So many of them.
+    fn counted(&self, number: u64, event: BlkEvent) -> String {
+        format!("{number} {}", self.one(event, if number == 1 { "" } else { "s" }))
     }
 }
 
@@ -40,7 +86,11 @@ pub(super) struct BlockEvents {
     completed: u64,
     others: u64,
     preflush_writes: u64,
-    devices: Vec<u32>,
+    devices: Vec<DeviceEvents>,
+    /// Requests that were given back and not issued again yet, by device, sector and sectors: how often.
+    given_back: BTreeMap<(u32, u64, u32), u64>,
+    /// Issues of such requests, which were left out.
+    again: u64,
 }
 
 /// What RWBS says of an event.
@@ -52,6 +102,10 @@ pub(super) struct BlockOperation {
     pub flush: bool,
     pub fua: bool,
 }
+
+/// A flush alone.
+pub(super) const FLUSH: BlockOperation =
+    BlockOperation { op: Some(Op::Flush), flush: true, fua: false };
 
 impl BlockEvents {
     /// `found` is the event that counts by the beginning of the file: issues if there are any.
@@ -66,26 +120,94 @@ impl BlockEvents {
             others: 0,
             preflush_writes: 0,
             devices: Vec::new(),
+            given_back: BTreeMap::new(),
+            again: 0,
         }
     }
 
-    /// Counts an event; returns whether it is a request. `None` is any other event.
-    pub fn counts(&mut self, event: Option<BlkEvent>) -> bool {
-        *match event {
-            Some(BlkEvent::Issue) => &mut self.issues,
-            Some(BlkEvent::Queue) => &mut self.queued,
-            Some(BlkEvent::Complete) => &mut self.completed,
-            None => &mut self.others,
-        } += 1;
-        event == Some(self.event)
+    /// Counts an event; returns whether its request is needed.
+    pub fn counts(&mut self, action: BlockAction, device: u32) -> bool {
+        match action {
+            BlockAction::Step(BlkEvent::Issue) => {
+                self.issues += 1;
+                self.device(device, |events| events.issues += 1);
+            }
+            BlockAction::Step(BlkEvent::Queue) => {
+                self.queued += 1;
+                self.device(device, |events| events.queued += 1);
+            }
+            BlockAction::Step(BlkEvent::Complete) => self.completed += 1,
+            BlockAction::Requeue | BlockAction::Other => self.others += 1,
+        }
+        match action {
+            BlockAction::Step(event) => event == self.event,
+            BlockAction::Requeue => self.event == BlkEvent::Issue,
+            BlockAction::Other => false,
+        }
     }
 
-    /// Notes a request to a device.
-    pub fn note(&mut self, device: u32, operation: BlockOperation) {
-        if !self.devices.contains(&device) && self.devices.len() < usize::from(u8::MAX) {
-            self.devices.push(device);
+    /// Notes the request of an event that counts. Returns it if it is a new one.
+    pub fn take(
+        &mut self,
+        action: BlockAction,
+        record: Record,
+        operation: BlockOperation,
+    ) -> Option<Record> {
+        let key = (record.stream, record.lba.0, record.sectors);
+        if action == BlockAction::Requeue {
+            *self.given_back.entry(key).or_default() += 1;
+            return None;
         }
+        if !self.given_back.is_empty()
+            && self.event == BlkEvent::Issue
+            && let Some(times) = self.given_back.get_mut(&key)
+        {
+            *times -= 1;
+            if *times == 0 {
+                self.given_back.remove(&key);
+            }
+            self.again += 1;
+            return None;
+        }
+        self.device(record.stream, |events| events.requests += 1);
         self.preflush_writes += u64::from(operation.flush && operation.op == Some(Op::Write));
+        Some(record)
+    }
+
+    /// Counts an event of a device.
+    fn device(&mut self, device: u32, count: impl FnOnce(&mut DeviceEvents)) {
+        if let Some(known) = self.devices.iter_mut().find(|known| known.device == device) {
+            count(known);
+        } else if self.devices.len() < MOST_DEVICES {
+            let mut new = DeviceEvents { device, issues: 0, queued: 0, requests: 0 };
+            count(&mut new);
+            self.devices.push(new);
+        }
+    }
+
+    /// Devices of which there are queue events alone, in words.
+    fn unissued(&self) -> Option<String> {
+        if self.event != BlkEvent::Issue || self.said || self.issues == 0 {
+            return None;
+        }
+        let is_without = |events: &&DeviceEvents| events.issues == 0 && events.queued > 0;
+        let without: Vec<&DeviceEvents> = self.devices.iter().filter(is_without).collect();
+        let listed = without.iter().take(LISTED).map(|events| {
+            let (major, minor) =
+                (events.device >> MINOR_BITS, events.device & ((1 << MINOR_BITS) - 1));
+            format!("{major},{minor} ({})", events.queued)
+        });
+        let listed: Vec<String> = listed.collect();
+        let more = if without.len() > LISTED { ", ..." } else { "" };
+        let (issue, queue) = (self.names.all(BlkEvent::Issue), self.names.all(BlkEvent::Queue));
+        (!without.is_empty()).then(|| {
+            format!(
+                "of these devices there are {queue} and no {issue}, so they have no requests: {}{more}. That is right for \
+                 partitions and mapped devices, whose requests show again at the disk beneath; of another disk, record \
+                 issues, too, or read it alone with `blkparse_event` queue",
+                listed.join(", ")
+            )
+        })
     }
 
     fn of(&self, event: BlkEvent) -> u64 {
@@ -102,46 +224,60 @@ impl BlockEvents {
     }
 
     pub fn remarks(&self) -> Remarks {
-        let (names, issue) = (self.names, (self.names)(BlkEvent::Issue));
+        let (names, issue) = (&self.names, self.names.all(BlkEvent::Issue));
         let mut remarks = Remarks { instead: self.instead(), ..Remarks::default() };
         let why = match self.event {
             _ if self.said => "as said".to_owned(),
             BlkEvent::Queue => format!("because the beginning of the file has no {issue}"),
             _ => "because the beginning of the file has some".to_owned(),
         };
-        remarks.assumed.push(format!("{} are the requests, {why}", names(self.event)));
+        remarks.assumed.push(format!("{} are the requests, {why}", names.all(self.event)));
         if self.preflush_writes > 0 {
-            let count = self.preflush_writes;
-            remarks
-                .assumed
-                .push(format!("{count} writes with a flush before them are plain writes"));
+            remarks.assumed.push(match self.preflush_writes {
+                1 => "1 write with a flush before it is a plain write".to_owned(),
+                count => format!("{count} writes with a flush before them are plain writes"),
+            });
         }
+        if self.again > 0 {
+            let again = match self.again {
+                1 => "1 issue of a request".to_owned(),
+                more => format!("{more} issues of requests"),
+            };
+            remarks.assumed.push(format!(
+                "{again} that the driver had given back (requeued) left out: a request counts once, when it was \
+                 issued first"
+            ));
+        }
+        remarks.warnings.extend(self.unissued());
         if self.event == BlkEvent::Queue && self.issues > 0 {
-            let (queue, count) = (names(BlkEvent::Queue), self.issues);
+            let (queue, issues) =
+                (names.all(BlkEvent::Queue), names.counted(self.issues, BlkEvent::Issue));
             remarks.warnings.push(format!(
-                "{queue} were counted, and there are {count} {issue} too (`blkparse_event` issue)"
+                "{queue} were counted, and the file has {issues}, too (`blkparse_event` issue)"
             ));
         }
         let seen = self.issues + self.others;
         if self.event == BlkEvent::Issue && !self.said && self.queued > seen.saturating_mul(MANY) {
-            let (queue, queued) = (names(BlkEvent::Queue), self.queued);
+            let issues = names.counted(self.issues, BlkEvent::Issue);
+            let queued = names.counted(self.queued, BlkEvent::Queue);
             remarks.warnings.push(format!(
-                "{} {issue} were counted, and there are {queued} {queue}: are issues missing? `blkparse_event` queue counts those",
-                self.issues
+                "the file has {issues}, which were counted, and {queued}: are issues missing? `blkparse_event` queue \
+                 counts those"
             ));
         }
         if self.event == BlkEvent::Complete {
-            let complete = names(BlkEvent::Complete);
+            let complete = names.all(BlkEvent::Complete);
             remarks.warnings.push(format!(
                 "{complete} were counted: requests arrive when they had ended where the trace was taken, and in \
                  that order; replay them with a queue depth"
             ));
         }
-        if self.devices.len() > 1 && !self.devices.iter().all(|device| is_whole_disk(*device)) {
+        let devices = || self.devices.iter().filter(|events| events.requests > 0);
+        let count = devices().count();
+        if count > 1 && !devices().all(|events| is_whole_disk(events.device)) {
             remarks.warnings.push(format!(
-                "{} devices in one file: a request to a partition or a mapped device shows again \
-                 at the disk beneath",
-                self.devices.len()
+                "{count} devices in one file: a request to a partition or a mapped device shows again \
+                 at the disk beneath"
             ));
         }
         remarks
@@ -154,17 +290,18 @@ impl BlockEvents {
         }
         let there = || BlkEvent::ALL.iter().filter(|(_, other)| self.of(*other) > 0);
         let others: Vec<String> = there()
-            .map(|(_, other)| format!("{} {}", self.of(*other), (self.names)(*other)))
+            .map(|(_, other)| self.names.counted(self.of(*other), *other))
             .chain((self.others > 0).then(|| format!("{} of other kinds", self.others)))
             .collect();
-        let found = format!("it has no {}, but {}", (self.names)(self.event), others.join(", "));
+        let found = format!("it has no {}, but {}", self.names.all(self.event), others.join(", "));
+        let record = self.names.record;
         let remedy = match there().next() {
             Some((name, BlkEvent::Complete)) => format!(
-                "record issues too (blktrace -a issue); or `blkparse_event` {name} takes completions, which \
+                "record issues, too ({record}); or `blkparse_event` {name} takes completions, which \
                  have the times at which requests ended"
             ),
             Some((name, _)) => format!("`blkparse_event` {name} takes those"),
-            None => "record issues (blktrace -a issue), and print all events".to_owned(),
+            None => format!("record issues ({record}), and print all events"),
         };
         Some((found, remedy))
     }

@@ -22,7 +22,7 @@ use crate::trace::record::Record;
 use crate::trace::suggest;
 use crate::trace::table::{Splitter, first_lines, guess_separator, separator_in_words};
 use crate::trace::table_layout::{FieldOrigin, FirstLine, LISTED, TableLayout};
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units, time_name};
 
 use super::names::Names;
 
@@ -36,6 +36,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "the user",
     not_read: &[],
+    epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Csv>, open: format::open::<Csv>, writer: None },
 };
 
@@ -407,9 +408,8 @@ fn unit_doubt(given: &Given) -> Option<String> {
     let Given { part, text, unit: None } = given else { return None };
     let ColumnUnit::Of(usual) = given.unit() else { return None };
     let other = unit_of(*part, text).filter(|named| *named != usual && amount(text).is_none())?;
-    let known = TimeUnit::ALL.iter().find(|(_, known)| known.ns() == other);
-    let (taken, other) = match known {
-        Some((name, _)) if *part == RequestPart::Time => ("seconds", (*name).to_owned()),
+    let (taken, other) = match part {
+        RequestPart::Time => ("seconds", time_name(other)),
         _ => ("bytes", other.to_string()),
     };
     let name = part.name();

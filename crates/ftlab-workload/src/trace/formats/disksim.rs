@@ -13,7 +13,7 @@ use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::{put, read_or_write};
 
@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "DiskSim 4.0 manual, and iotrace_ascii_get_ioreq_event in disksim_iotrace.c",
     not_read: &["flags other than that of a read"],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<DiskSim>,
         open: format::open::<DiskSim>,
@@ -42,6 +43,7 @@ pub(crate) static OUTTRACE: Format = Format {
     unit_varies: false,
     source: "iodriver_request in disksim_iodriver.c",
     not_read: &["flags other than that of a read", "queues, tags and numbers of requests"],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<OutTrace>,
         open: format::open::<OutTrace>,

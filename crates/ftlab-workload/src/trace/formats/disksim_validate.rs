@@ -9,7 +9,7 @@ use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 pub(crate) static FORMAT: Format = Format {
     name: "disksim-validate",
@@ -20,6 +20,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "iotrace_validate_get_ioreq_event in disksim_iotrace.c",
     not_read: &["service times"],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Validate>,
         open: format::open::<Validate>,

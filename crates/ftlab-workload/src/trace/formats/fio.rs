@@ -15,7 +15,7 @@ use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::{FORCED, ZONES, put};
 
@@ -35,6 +35,7 @@ pub(crate) mod v2 {
         unit_varies: false,
         source: SOURCE,
         not_read: &["names of files"],
+        epoch: Epoch::Own,
         codec: Codec::Text {
             fit: format::fit::<Fio<2>>,
             open: format::open::<Fio<2>>,
@@ -56,6 +57,7 @@ pub(crate) mod v3 {
         unit_varies: false,
         source: SOURCE,
         not_read: &["names of files"],
+        epoch: Epoch::Own,
         codec: Codec::Text {
             fit: format::fit::<Fio<3>>,
             open: format::open::<Fio<3>>,

@@ -9,7 +9,7 @@ use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::block_events::stream_of;
 
@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "README of the FIU traces at SNIA IOTTA; Koller and Rangaswami, FAST 2010",
     not_read: &["processes", "hashes of content"],
+    epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Fiu>, open: format::open::<Fiu>, writer: None },
 };
 

@@ -14,9 +14,9 @@ use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
 use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
-use super::block_events::{BlockEvents, BlockOperation, stream_of_text};
+use super::block_events::{BlockAction, BlockEvents, BlockOperation, EventNames, stream_of_text};
 
 pub(crate) static FORMAT: Format = Format {
     name: "ftrace",
@@ -28,6 +28,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "include/trace/events/block.h of Linux; Documentation/trace/ftrace.rst; trace-cmd-report(1)",
     not_read: &["processes", "processors", "events that are no requests"],
+    epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Ftrace>, open: format::open::<Ftrace>, writer: None },
 };
 
@@ -38,11 +39,15 @@ struct Ftrace {
     lost: u64,
 }
 
-fn called(event: BlkEvent) -> &'static str {
+/// How ftrace calls the events. perf knows them by the same names.
+const NAMES: EventNames =
+    EventNames { code: name_of, record: "trace-cmd record -e block:block_rq_issue" };
+
+fn name_of(event: BlkEvent) -> &'static str {
     match event {
-        BlkEvent::Issue => "issue events (block_rq_issue)",
-        BlkEvent::Queue => "queue events (block_bio_queue)",
-        BlkEvent::Complete => "completions (block_rq_complete)",
+        BlkEvent::Issue => "block_rq_issue",
+        BlkEvent::Queue => "block_bio_queue",
+        BlkEvent::Complete => "block_rq_complete",
     }
 }
 
@@ -83,13 +88,14 @@ fn parts(line: &[u8]) -> Option<Parts> {
     None
 }
 
-/// The event that can be a request.
-fn kind(event: &[u8]) -> Option<BlkEvent> {
+/// What an event does to a request.
+fn action_of(event: &[u8]) -> BlockAction {
     match event {
-        b"block_rq_issue" => Some(BlkEvent::Issue),
-        b"block_bio_queue" => Some(BlkEvent::Queue),
-        b"block_rq_complete" => Some(BlkEvent::Complete),
-        _ => None,
+        b"block_rq_issue" => BlockAction::Step(BlkEvent::Issue),
+        b"block_bio_queue" => BlockAction::Step(BlkEvent::Queue),
+        b"block_rq_complete" => BlockAction::Step(BlkEvent::Complete),
+        b"block_rq_requeue" => BlockAction::Requeue,
+        _ => BlockAction::Other,
     }
 }
 
@@ -112,9 +118,9 @@ fn lost_events(line: &[u8]) -> Option<u64> {
 fn dominant_event(sample: &[u8]) -> BlkEvent {
     let mut queued = false;
     for line in sample.split(|&byte| byte == b'\n') {
-        match parts(line).and_then(|parts| kind(&line[parts.event])) {
-            Some(BlkEvent::Issue) => return BlkEvent::Issue,
-            Some(BlkEvent::Queue) => queued = true,
+        match parts(line).map(|parts| action_of(&line[parts.event])) {
+            Some(BlockAction::Step(BlkEvent::Issue)) => return BlkEvent::Issue,
+            Some(BlockAction::Step(BlkEvent::Queue)) => queued = true,
             _ => {}
         }
     }
@@ -125,9 +131,10 @@ impl LineFormat for Ftrace {
     const SEPARATOR: u8 = BLANKS;
     // Process names may contain blanks, so columns have no fixed places: see `place`.
     const COLUMNS: Columns = Columns { time: 3, address: 7, size: 9 };
+    const HAS_EVENTS: bool = true;
 
     fn new(units: Units, options: &Options, sample: &[u8]) -> Ftrace {
-        Ftrace { units, events: BlockEvents::new(options, dominant_event(sample), called), lost: 0 }
+        Ftrace { units, events: BlockEvents::new(options, dominant_event(sample), NAMES), lost: 0 }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
@@ -141,10 +148,19 @@ impl LineFormat for Ftrace {
         if !line[parts.event.clone()].starts_with(b"block_") {
             return Ok(None);
         }
-        match self.events.counts(kind(&line[parts.event.clone()])) {
-            true => self.request(line, &parts),
-            false => Ok(None),
+        let action = action_of(&line[parts.event.clone()]);
+        let mut fields = Fields::<BLANKS>::new(&line[parts.rest.clone()]);
+        // Of a device that can't be read the request tells, if it counts.
+        let device = stream_of_text(fields.text()).unwrap_or(0);
+        if !self.events.counts(action, device) {
+            return Ok(None);
         }
+        let request = match self.request(line, &parts) {
+            // What is given back was told when it was issued.
+            Err(_) if action == BlockAction::Requeue => None,
+            request => request?,
+        };
+        Ok(request.and_then(|(record, operation)| self.events.take(action, record, operation)))
     }
 
     fn place(line: &[u8], part: RecordPart) -> Range<usize> {
@@ -168,7 +184,7 @@ impl LineFormat for Ftrace {
 }
 
 impl Ftrace {
-    fn request(&mut self, line: &[u8], parts: &Parts) -> Result<Option<Record>, Bad> {
+    fn request(&self, line: &[u8], parts: &Parts) -> Result<Option<(Record, BlockOperation)>, Bad> {
         let at = Fields::<BLANKS>::new(&line[parts.time.clone()])
             .time(self.units.time.ns())
             .map_err(|bad| Bad { field: parts.time.clone(), ..bad })?;
@@ -181,16 +197,16 @@ impl Ftrace {
             shifted(fields.bad("an operation (RWBS)", expected), from)
         })?;
         let Some(op) = operation.op else { return Ok(None) };
-        self.events.note(device, operation);
         let is_empty = |record: &Record| record.sectors == 0 && operation.flush;
         if op == Op::Flush {
-            return Ok(Some(Record::flush(at, device)));
+            return Ok(Some((Record::flush(at, device), operation)));
         }
         let record = self.extent(line, parts.rest.clone(), (at, op, device))?;
-        Ok(Some(match is_empty(&record) {
+        let record = match is_empty(&record) {
             true => Record::flush(at, device),
             false => Record { fua: operation.fua, ..record },
-        }))
+        };
+        Ok(Some((record, operation)))
     }
 
     /// Parses `sector + sectors`.

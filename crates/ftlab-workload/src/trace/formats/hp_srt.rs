@@ -10,7 +10,7 @@ use crate::trace::error::Bad;
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::Options;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::bytes::ByteOrder;
 
@@ -23,6 +23,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "hptrace.h and disksim_iotrace.c of DiskSim 4.0; Ruemmler and Wilkes, USENIX Winter 1993",
     not_read: &["start and stop of each request", "drivers, cylinders and flags"],
+    epoch: Epoch::Own,
     codec: Codec::Binary { begins, open: format::open_binary::<HpSrt> },
 };
 

@@ -4,6 +4,7 @@
 use ftlab::units::Nanos;
 
 use crate::trace::format::{self, Codec, Format};
+use crate::trace::units::Epoch;
 
 use super::ssdsim::{Ascii, SsdsimWriter, UNITS};
 
@@ -16,6 +17,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "MQSim (Tavakkol et al., FAST 2018), README and src/host/ASCII_Trace_Definition.h",
     not_read: &[],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Ascii<false>>,
         open: format::open::<Ascii<false>>,

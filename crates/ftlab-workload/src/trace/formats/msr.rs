@@ -13,7 +13,7 @@ use crate::trace::gate::RecordPart;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::table::first_lines;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::{put, read_or_write};
 
@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Narayanan et al., FAST 2008",
     not_read: &["host names", "response times"],
+    epoch: Epoch::Calendar,
     codec: Codec::Text {
         fit: format::fit::<Msr>,
         open: format::open::<Msr>,

@@ -8,7 +8,7 @@ use crate::trace::error::{Bad, ErrorKind};
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::Options;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::bytes::ByteOrder;
 
@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "FAQ of libCacheSim, and oracleGeneralBin.h",
     not_read: &["the next access of each object"],
+    epoch: Epoch::Own,
     codec: Codec::Binary { begins: |_| false, open: format::open_binary::<OracleGeneral> },
 };
 

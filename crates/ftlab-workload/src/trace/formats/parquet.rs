@@ -7,13 +7,13 @@ use parquet::errors::ParquetError;
 
 use crate::columns::{Columns, STEP, Unread};
 use crate::trace::error::{ErrorKind, TraceError, TracePosition};
-use crate::trace::format::{Codec, Format, Remarks};
+use crate::trace::format::{self, Codec, Format, Remarks};
 use crate::trace::gate::Gate;
 use crate::trace::input::TableBytes;
 use crate::trace::options::Options;
 use crate::trace::record::{Record, op_of};
 use crate::trace::source::{RecordSource, Skipped};
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 pub(crate) static FORMAT: Format = Format {
     name: "parquet",
@@ -25,6 +25,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "ftlab's own choice of columns; parquet.apache.org for the container",
     not_read: &["other columns"],
+    epoch: Epoch::Own,
     codec: Codec::Parquet,
 };
 
@@ -49,6 +50,7 @@ pub(crate) fn open(
     if !options.columns.is_empty() {
         return Err(by_columns(name));
     }
+    format::refuse_event(name, &FORMAT, options, false)?;
     let columns = match table {
         TableBytes::File(file) => Columns::open(file, COLUMNS),
         TableBytes::Memory(content) => Columns::open(content, COLUMNS),

@@ -9,7 +9,7 @@ use crate::trace::fields::{Extent, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::{put, put_seconds, read_or_write};
 
@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "SPC Trace File Format Specification 1.0.1 (2002)",
     not_read: &["fields behind the time"],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Spc>,
         open: format::open::<Spc>,

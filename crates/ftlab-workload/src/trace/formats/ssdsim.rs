@@ -15,7 +15,7 @@ use crate::trace::fields::{BLANKS, Fields};
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::{put, read_or_write};
 
@@ -32,6 +32,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "SSDsim (Hu et al., ICS 2011), get_requests in ssd.c",
     not_read: &["the sixth column"],
+    epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Ascii<true>>,
         open: format::open::<Ascii<true>>,

@@ -11,7 +11,7 @@ use crate::trace::fields::Fields;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::{put, put_seconds, read_or_write};
 
@@ -24,6 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Lee et al., SYSTOR 2017",
     not_read: &["response times"],
+    epoch: Epoch::Calendar,
     codec: Codec::Text {
         fit: format::fit::<Systor>,
         open: format::open::<Systor>,

@@ -9,7 +9,7 @@ use crate::trace::fields::Fields;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter, Remarks};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 use super::{put, read_or_write};
 
@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Zhang et al., USENIX ATC 2020",
     not_read: &[],
+    epoch: Epoch::Calendar,
     codec: Codec::Text {
         fit: format::fit::<Tencent>,
         open: format::open::<Tencent>,

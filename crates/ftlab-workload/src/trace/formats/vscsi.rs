@@ -12,7 +12,7 @@ use crate::trace::fields::Extent;
 use crate::trace::format::{self, BinaryFormat, Codec, Format, Remarks, Taken};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 use ftlab::units::SimTime;
 
 use super::bytes::ByteOrder;
@@ -27,6 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "Waldspurger et al., FAST 2015; vscsi.h of libCacheSim",
     not_read: &["serial numbers", "numbers of segments"],
+    epoch: Epoch::Own,
     codec: Codec::Binary { begins, open: format::open_binary::<Vscsi> },
 };
 

@@ -13,7 +13,7 @@ use crate::trace::gate::RecordPart;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::table::Splitter;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units, time_name};
 
 use super::csv::Csv;
 
@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "Windows Performance Analyzer, graph Disk Usage; wpaexporter.exe",
     not_read: &["other columns"],
+    epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Wpa>, open: format::open::<Wpa>, writer: None },
 };
 
@@ -159,9 +160,8 @@ fn remedy(columns: &[String], given: Vec<Given>) -> String {
             return show.to_owned();
         };
         let Some(size) = unit(part, name_and_unit(&column).1) else { return show.to_owned() };
-        let known = TimeUnit::ALL.iter().find(|(_, unit)| unit.ns() == size);
-        let unit = match known {
-            Some((name, _)) if part == RequestPart::Time => format!(":{name}"),
+        let unit = match part {
+            RequestPart::Time => format!(":{}", time_name(size)),
             _ => String::new(),
         };
         parts.push(format!("{}={column}{unit}", part.name()));

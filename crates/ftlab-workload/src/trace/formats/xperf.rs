@@ -19,7 +19,7 @@ use crate::trace::op_words::OpWords;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::table::{Splitter, first_lines};
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
 pub(crate) static FORMAT: Format = Format {
     name: "xperf",
@@ -31,6 +31,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "xperf -i FILE -o FILE; Kavalanekar et al., IISWC 2008",
     not_read: &["processes", "elapsed times", "names of files", "events that are no requests"],
+    epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Xperf>, open: format::open::<Xperf>, writer: None },
 };
 
