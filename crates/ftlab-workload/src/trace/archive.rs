@@ -8,7 +8,6 @@ mod packed;
 
 use std::fs::File;
 use std::io::{self, Cursor, Read};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,6 +17,8 @@ use packed::{send_seven_zip, send_zip};
 
 /// The bytes of a block on its way.
 const BLOCK: usize = 256 << 10;
+/// The bytes of a block of a tar.
+const TAR_BLOCK: u64 = 512;
 /// How many blocks the thread is ahead.
 const AHEAD: usize = 4;
 
@@ -242,14 +243,36 @@ fn send_file(
     }
 }
 
+/// Sends the files of a tar, and those of others joined to it (`cat a.tar b.tar`).
 fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
+    let mut watched = EndWatch { ahead: Vec::new(), from, has_ended: false };
+    loop {
+        if !send_one_tar(&mut watched, to)? {
+            return Ok(());
+        }
+        // POSIX wants blocks of zeros at the end, and nearly all programs write them. Without them it was probably cut off between
+        // two files; but it may be whole, so it is said and not refused.
+        if watched.has_ended {
+            // If nobody listens, nobody misses it.
+            let _ = to.send(ArchivePiece::Unended);
+            return Ok(());
+        }
+        if !watched.skip_zeros()? || ArchiveKind::of(&watched.ahead) != Some(ArchiveKind::Tar) {
+            return Ok(());
+        }
+    }
+}
+
+/// Sends the files of one tar. Returns false if nobody listens.
+fn send_one_tar(
+    watched: &mut EndWatch<impl Read>,
+    to: &SyncSender<ArchivePiece>,
+) -> io::Result<bool> {
     let early = |error: io::Error| match error.kind() {
         io::ErrorKind::Other => damaged(error),
         _ => error,
     };
-    let mut watched = EndWatch { from, has_ended: Arc::default() };
-    let has_ended = Arc::clone(&watched.has_ended);
-    for entry in tar::Archive::new(&mut watched).entries().map_err(early)? {
+    for entry in tar::Archive::new(watched).entries().map_err(early)? {
         let mut entry = entry.map_err(early)?;
         if !entry.header().entry_type().is_file() {
             continue;
@@ -257,7 +280,7 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
         let name = entry.path()?.to_string_lossy().into_owned();
         let size = entry.size();
         match send_file(name, &mut entry, to)? {
-            None => return Ok(()),
+            None => return Ok(false),
             Some(sent) if sent < size => {
                 let text = format!("the archive ends after {sent} of the file's {size} bytes");
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
@@ -265,27 +288,43 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
             Some(_) => {}
         }
     }
-    // POSIX wants blocks of zeros at the end, and nearly all programs write them. Without them it was probably cut off between two
-    // files; but it may be whole, so it is said and not refused.
-    if has_ended.load(Ordering::Relaxed) {
-        // If nobody listens, nobody misses it.
-        let _ = to.send(ArchivePiece::Unended);
-    }
-    Ok(())
+    Ok(true)
 }
 
 /// Passes bytes on, and notes whether they were read to their end. A tar is not, because its reader stops at zeros.
 struct EndWatch<R> {
+    /// What was read ahead.
+    ahead: Vec<u8>,
     from: R,
-    has_ended: Arc<AtomicBool>,
+    has_ended: bool,
+}
+
+impl<R: Read> EndWatch<R> {
+    /// Passes over blocks of zeros. Returns whether another block comes, which is read ahead then.
+    fn skip_zeros(&mut self) -> io::Result<bool> {
+        loop {
+            self.ahead.clear();
+            self.from.by_ref().take(TAR_BLOCK).read_to_end(&mut self.ahead)?;
+            if self.ahead.iter().any(|byte| *byte != 0) {
+                return Ok(true);
+            }
+            if self.ahead.is_empty() {
+                return Ok(false);
+            }
+        }
+    }
 }
 
 impl<R: Read> Read for EndWatch<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.from.read(buffer)?;
-        if count == 0 && !buffer.is_empty() {
-            self.has_ended.store(true, Ordering::Relaxed);
+        if !self.ahead.is_empty() {
+            let count = self.ahead.len().min(buffer.len());
+            buffer[..count].copy_from_slice(&self.ahead[..count]);
+            self.ahead.drain(..count);
+            return Ok(count);
         }
+        let count = self.from.read(buffer)?;
+        self.has_ended |= count == 0 && !buffer.is_empty();
         Ok(count)
     }
 }

@@ -253,6 +253,29 @@ fn a_tar_without_its_end_is_doubted() {
 }
 
 #[test]
+fn archives_that_were_joined_are_read_to_the_end() {
+    let mut whole = Vec::new();
+    flate2::read::GzDecoder::new(TAR).read_to_end(&mut whole).expect("gzip");
+    let joined = [&whole[..], &whole].concat();
+    for (name, bytes) in [("t.tar", &joined[..]), ("t.tar.gz", &[TAR, TAR].concat())] {
+        let (records, facts) = read_well(memory(name, bytes));
+        assert_eq!(records.len(), 6, "{name}");
+        assert!(
+            facts.assumed.contains(&"4 files with one clock, one after another".to_owned()),
+            "{facts:?}"
+        );
+        assert!(!facts.warnings.iter().any(|text| text.contains("without its end mark")));
+    }
+    // What stands behind the end and is no archive is none of its files.
+    let followed = [&whole[..], &[b'x'; 700]].concat();
+    assert_eq!(read_well(memory("t.tar", &followed)).0.len(), 3);
+    // The end of the second is missing.
+    let end = joined.iter().rposition(|byte| *byte != 0).expect("content");
+    let (_, facts) = read_well(memory("t.tar", &joined[..(end + 1).next_multiple_of(512)]));
+    assert!(facts.warnings.iter().any(|text| text.contains("without its end mark")), "{facts:?}");
+}
+
+#[test]
 fn a_request_that_does_not_fit_the_other_files_is_shown_at_its_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let head = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
