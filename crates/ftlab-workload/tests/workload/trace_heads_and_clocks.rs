@@ -44,12 +44,18 @@ fn heads_with_other_units_are_said() {
     let own = diskmon("#\tTime\tDuration (s)\tDisk\tRequest\tSector\tLength");
     assert_eq!(read(&own).format, "diskmon");
     assert!(read(&own).warnings.is_empty());
-    for head in [
-        "#\tTime (ms)\tDuration (ms)\tDisk\tRequest\tSector\tLength",
-        "#\tTime\tDuration (s)\tDisk\tRequest\tSector\tLength (bytes)",
+    for (head, remedy) in [
+        ("#\tTime (ms)\tDuration (ms)\tDisk\tRequest\tSector\tLength", "`time_unit` ms;"),
+        ("#\tTime\tDuration (s)\tDisk\tRequest\tSector\tLength (bytes)", "`size_unit` byte;"),
+        (
+            "#\tTime\tDuration (s)\tDisk\tRequest\tSector\tLength (KB)",
+            "`columns` time=2,op=5,offset=6:512,size=7:1024,stream=4;",
+        ),
     ] {
-        let said = read(&diskmon(head)).warnings.join("; ");
-        assert!(said.contains("which is another unit than DiskMon's"), "{said}");
+        let error = failure(&diskmon(head));
+        assert!(error.problem.contains("which is another unit than DiskMon's"), "{error}");
+        assert!(error.remedy.contains(remedy), "{error}");
+        assert_eq!(error.place.map(|place| place.line), Some(1));
     }
     let said = Options { time_unit: Some(TimeUnit::Ms), ..Options::default() };
     let text = diskmon("#\tTime (ms)\tDuration (ms)\tDisk\tRequest\tSector\tLength");

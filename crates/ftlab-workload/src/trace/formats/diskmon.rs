@@ -6,14 +6,14 @@ use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SimTime};
 
 use crate::trace::columns::RequestPart;
-use crate::trace::error::Bad;
+use crate::trace::error::{Bad, ErrorKind};
 use crate::trace::fields::{BLANKS, Fields};
-use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
+use crate::trace::format::{self, Codec, Columns, Format, LineFormat};
 use crate::trace::names_of_columns::unit_of;
 use crate::trace::numbers::decimal_time;
 use crate::trace::options::Options;
 use crate::trace::record::Record;
-use crate::trace::units::{SpaceUnit, TimeUnit, Units};
+use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units, space_name, time_name};
 
 pub(crate) static FORMAT: Format = Format {
     name: "diskmon",
@@ -30,22 +30,25 @@ pub(crate) static FORMAT: Format = Format {
 
 struct DiskMon {
     units: Units,
-    /// What its head says against these units.
-    other: Option<String>,
+    /// What its head says against these units, and where.
+    other: Option<(u64, Bad)>,
 }
 
-/// The columns whose names may say a unit.
-const MEASURED: [(usize, RequestPart); 3] =
-    [(1, RequestPart::Time), (5, RequestPart::Offset), (6, RequestPart::Size)];
+/// The columns whose names may say a unit, and the option for it.
+const MEASURED: [(usize, RequestPart, &str); 3] = [
+    (1, RequestPart::Time, "time_unit"),
+    (5, RequestPart::Offset, "address_unit"),
+    (6, RequestPart::Size, "size_unit"),
+];
 
 /// A column of the head whose name says another unit.
-fn other_unit(sample: &[u8], units: &Units) -> Option<String> {
-    let head = sample
-        .split(|&byte| byte == b'\n')
-        .find(|line| !format::is_void(line) || line.starts_with(b"#"))?;
-    let text = std::str::from_utf8(head.strip_prefix(b"#")?).ok()?;
-    let names: Vec<&str> = text.trim_end().split('\t').collect();
-    MEASURED.into_iter().find_map(|(index, part)| {
+fn other_unit(sample: &[u8], units: &Units) -> Option<(u64, Bad)> {
+    let mut lines = (1..).zip(sample.split(|&byte| byte == b'\n'));
+    let (number, head) =
+        lines.find(|(_, line)| !format::is_void(line) || line.starts_with(b"#"))?;
+    let text = std::str::from_utf8(head.strip_prefix(b"#")?).ok()?.trim_end();
+    let names: Vec<&str> = text.split('\t').collect();
+    MEASURED.into_iter().find_map(|(index, part, option)| {
         let name = names.get(index)?;
         let own = match part {
             RequestPart::Time => units.time.ns(),
@@ -53,7 +56,23 @@ fn other_unit(sample: &[u8], units: &Units) -> Option<String> {
             _ => units.size.bytes(),
         };
         // DiskMon itself says a unit for durations alone.
-        unit_of(part, name).filter(|unit| *unit != own).map(|_| clip(name))
+        let unit = unit_of(part, name).filter(|unit| *unit != own)?;
+        let bytes = |other: RequestPart, own: u64| if part == other { unit } else { own };
+        let (offset, size) = (
+            bytes(RequestPart::Offset, units.address.bytes()),
+            bytes(RequestPart::Size, units.size.bytes()),
+        );
+        let is_named = SpaceUnit::ALL.iter().any(|(_, known)| known.bytes() == unit);
+        let said = match part {
+            RequestPart::Time => format!("`{option}` {}", time_name(unit)),
+            _ if is_named => format!("`{option}` {}", space_name(unit)),
+            _ => format!("`columns` time=2,op=5,offset=6:{offset},size=7:{size},stream=4"),
+        };
+        let problem =
+            format!("the head calls a column {}, which is another unit than DiskMon's", clip(name));
+        let remedy = format!("if the head is right, say the unit: {said}; if not, correct it");
+        let (kind, field) = (ErrorKind::Unsupported, 0..1 + text.len());
+        Some((number, Bad { kind, field, problem, remedy: Some(remedy) }))
     })
 }
 
@@ -85,13 +104,7 @@ impl LineFormat for DiskMon {
         Ok(Some(extent.record(at, op, stream)))
     }
 
-    fn remarks(&self) -> Remarks {
-        let warning = self.other.as_ref().map(|name| {
-            format!(
-                "the head calls a column {name}, which is another unit than DiskMon's: if the head is right, say the unit \
-                 (`time_unit`, `address_unit`, `size_unit`)"
-            )
-        });
-        Remarks { warnings: warning.into_iter().collect(), ..Remarks::default() }
+    fn refusal(&self) -> Option<(u64, Bad)> {
+        self.other.clone()
     }
 }
