@@ -17,6 +17,8 @@ use super::units::Units;
 
 /// The least number of columns of which one holds for a request.
 const FEWEST: usize = 3;
+/// How many lines of a title may stand above a head.
+const TITLE: usize = 8;
 /// How many names are listed.
 const LISTED: usize = 20;
 /// How many fields below a head are numbers at least: an address and a size.
@@ -87,6 +89,29 @@ pub(crate) fn of(sample: &[u8]) -> Option<Head> {
         width == names.len() && numbers >= FEWEST_NUMBERS
     });
     is_head.then_some(Head { number, names, is_comment, length: whole.len() })
+}
+
+/// Where the line that names the columns begins, and its number, if lines of a title stand above it.
+pub(crate) fn below_title(sample: &[u8]) -> Option<(usize, u64)> {
+    let mut begin = 0;
+    for number in 2..=TITLE as u64 + 1 {
+        begin += memchr::memchr(b'\n', &sample[begin..])? + 1;
+        let rest = &sample[begin..];
+        let is_blank = rest.split(|&byte| byte == b'\n').next()?.trim_ascii().is_empty();
+        let Some(head) = of(rest).filter(|head| !is_blank && !head.is_comment) else { continue };
+        // Data above it are no title.
+        let mut splitter = Splitter::new(guess_separator(rest)?);
+        let is_data = |line: &[u8]| splitter.split(line) == head.names.len();
+        return (!first_lines(&sample[..begin]).any(is_data)).then_some((begin, number));
+    }
+    None
+}
+
+/// What to do about a title above the head in this line.
+pub(crate) fn without_title(number: u64) -> String {
+    format!(
+        "line {number} names the columns: delete what stands above it, such as by tail -n +{number} FILE"
+    )
 }
 
 impl HeadRule {

@@ -90,6 +90,13 @@ pub fn suggested_columns(sample: &[u8]) -> Option<String> {
 
 /// Looks at the beginning of a text.
 pub(crate) fn guess(sample: &[u8]) -> Guess {
+    if head::of(sample).is_none()
+        && let Some((begin, number)) = head::below_title(sample)
+    {
+        let mut below = guess(&sample[begin..]);
+        below.notes.push(head::without_title(number));
+        return below;
+    }
     let Some(separator) = guess_separator(sample) else {
         return Guess { shown: String::new(), columns: None, lacks_op: false, notes: Vec::new() };
     };
@@ -141,8 +148,10 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
         .map(|(part, index)| {
             let name = &first[*index];
             let is_odd = |mark: char| !mark.is_alphanumeric() && !"_-.%".contains(mark);
-            // A name that is long or hard to type is called by its number.
-            let plain = is_head && name.len() <= NAME && !name.contains(is_odd);
+            // A name that is long or hard to type, or that of two columns, is called by its number.
+            let is_same = |other: &&String| other.eq_ignore_ascii_case(name);
+            let is_one = first.iter().filter(is_same).count() == 1;
+            let plain = is_head && name.len() <= NAME && is_one && !name.contains(is_odd);
             let column = if plain { name.clone() } else { (index + 1).to_string() };
             let called = if is_head { name.as_str() } else { "" };
             format!("{}={column}{}", part.name(), unit(*part, called, data, *index, notes))

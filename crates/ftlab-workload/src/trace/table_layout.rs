@@ -62,7 +62,40 @@ impl TableLayout {
         let time = of(RequestPart::Time).map(|given| column(given, first)).transpose()?;
         let stream = of(RequestPart::Stream).map(|given| column(given, first)).transpose()?;
         let offset = number(RequestPart::Offset)?;
-        Ok(TableLayout { time, op, offset, size: number(RequestPart::Size)?, stream })
+        let layout = TableLayout { time, op, offset, size: number(RequestPart::Size)?, stream };
+        layout.refuse_twice(first)?;
+        Ok(layout)
+    }
+
+    /// The parts that have a column, with these.
+    fn columns(&self) -> impl Iterator<Item = (RequestPart, usize)> {
+        let columns = [
+            (RequestPart::Time, self.time.and_then(FieldOrigin::column)),
+            (RequestPart::Op, self.op.column()),
+            (RequestPart::Offset, self.offset.column()),
+            (RequestPart::Size, self.size.column()),
+            (RequestPart::Stream, self.stream.and_then(FieldOrigin::column)),
+        ];
+        columns.into_iter().filter_map(|(part, column)| Some((part, column?)))
+    }
+
+    /// Refuses one column for two parts.
+    fn refuse_twice(&self, first: FirstLine<'_>) -> Result<(), String> {
+        let mut seen: Vec<(RequestPart, usize)> = Vec::new();
+        for (part, column) in self.columns() {
+            if let Some((other, _)) = seen.iter().find(|(_, known)| *known == column) {
+                let name = first.fields.get(column).filter(|_| first.is_head);
+                let name = name.map_or(String::new(), |name| format!(" ({})", clip(name)));
+                return Err(format!(
+                    "{} and {} have one column, {}{name}",
+                    other.name(),
+                    part.name(),
+                    column + 1
+                ));
+            }
+            seen.push((part, column));
+        }
+        Ok(())
     }
 
     /// The columns of numbers.
@@ -72,12 +105,9 @@ impl TableLayout {
     }
 
     /// Which of so many columns are no part of requests.
-    pub fn unused(&self, columns: usize) -> impl Iterator<Item = usize> + '_ {
-        let words = [self.op.column(), self.stream.and_then(FieldOrigin::column)];
-        let is_used = move |index: usize| {
-            self.numbers().contains(&Some(index)) || words.contains(&Some(index))
-        };
-        (0..columns).filter(move |index| !is_used(*index))
+    pub fn unused(&self, columns: usize) -> impl Iterator<Item = usize> {
+        let used: Vec<usize> = self.columns().map(|(_, column)| column).collect();
+        (0..columns).filter(move |index| !used.contains(index))
     }
 }
 
@@ -85,11 +115,24 @@ impl TableLayout {
 fn column<T>(given: &Given, first: FirstLine<'_>) -> Result<FieldOrigin<T>, String> {
     let unit = given.unit();
     let FirstLine { fields: names, is_head } = first;
-    let named = names.iter().position(|name| *name == given.text);
-    let same = |name: &String| name.eq_ignore_ascii_case(&given.text);
-    let named = named.or_else(|| names.iter().position(same)).filter(|_| is_head);
-    if let Some(index) = named {
-        return Ok(FieldOrigin::Column { index, unit });
+    let places = |is: &dyn Fn(&String) -> bool| -> Vec<usize> {
+        (0..names.len()).filter(|index| is_head && is(&names[*index])).collect()
+    };
+    let mut named = places(&|name| *name == given.text);
+    if named.is_empty() {
+        named = places(&|name| name.eq_ignore_ascii_case(&given.text));
+    }
+    match named[..] {
+        [] => {}
+        [index] => return Ok(FieldOrigin::Column { index, unit }),
+        [one, other, ..] => {
+            let (part, text) = (given.part.name(), clip(&given.text));
+            return Err(format!(
+                "{part}={text} is the name of columns {} and {}: say which by its number",
+                one + 1,
+                other + 1
+            ));
+        }
     }
     let number = given.text.parse().ok().filter(|number| (1..=names.len()).contains(number));
     if let Some(index) = number.map(|number: usize| number - 1) {

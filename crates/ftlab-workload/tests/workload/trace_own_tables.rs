@@ -2,7 +2,7 @@
 
 use ftlab::host::Op;
 use ftlab::units::Lba;
-use ftlab_workload::trace::{self, ErrorKind, Options, SpaceUnit, TimeUnit, TraceError};
+use ftlab_workload::trace::{self, BlkEvent, ErrorKind, Options, SpaceUnit, TimeUnit, TraceError};
 
 use crate::common::texts::{by, failure, format, read, record};
 
@@ -394,5 +394,77 @@ fn writes_with_fua_keep_it() {
     assert_eq!((records[0].fua, records[1].fua), (true, false));
     assert!(
         facts.assumed.contains(&"of the operations, WFS is write with FUA, W is write".to_owned())
+    );
+}
+
+#[test]
+fn one_name_for_two_columns_and_one_column_for_two_parts_are_refused() {
+    let table = "ts,op,lba,len,lba\n1,R,8,1,0\n2,W,16,1,0\n";
+    let twice = failure(table, by("time=ts,op=op,offset=lba,size=len"));
+    assert!(
+        twice
+            .problem
+            .contains("offset=lba is the name of columns 3 and 5: say which by its number"),
+        "{twice}"
+    );
+    let numbered = read(table, by("time=ts,op=op,offset=3:512,size=len:512")).0;
+    assert_eq!(numbered[1], record(1_000_000_000, Op::Write, 16, 1, 0));
+    // Names that differ by capitals alone are told apart.
+    let table = "ts,op,LBA,len,lba\n1,R,8,1,0\n2,W,16,1,0\n";
+    let exact = read(table, by("time=ts,op=op,offset=lba:512,size=len:512")).0;
+    assert_eq!(exact[1], record(1_000_000_000, Op::Write, 0, 1, 0));
+    assert!(
+        failure(table, by("time=ts,op=op,offset=Lba,size=len")).problem.contains("columns 3 and 5")
+    );
+    // A suggestion names such a column by its number.
+    let error = failure("ts,op,lba,len,lba\n1,R,8,512,0\n2,W,16,512,0\n", Options::default());
+    assert_eq!(
+        read("ts,op,lba,len,lba\n1,R,8,512,0\n2,W,16,512,0\n", suggested(&error)).0.len(),
+        2
+    );
+    let same = failure(table, by("time=ts,op=op,offset=len,size=4"));
+    assert!(same.problem.contains("offset and size have one column, 4 (len)"), "{same}");
+    assert!(
+        failure("1,R,8,1\n", by("time=1,op=2,offset=3,size=3"))
+            .problem
+            .contains("have one column, 3")
+    );
+}
+
+#[test]
+fn options_without_effect_are_refused() {
+    let event = || Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
+    let msr = "128166372003061629,usr,0,Read,4096,8192,413\n";
+    let error = failure(msr, event());
+    assert!(error.problem.contains("`blkparse_event` chooses among the events"), "{error}");
+    assert!(error.problem.contains("this is msr"), "{error}");
+    let table =
+        || Options { blkparse_event: Some(BlkEvent::Queue), ..by("time=1,op=2,offset=3,size=4") };
+    assert!(failure("1,R,8,1\n", table()).problem.contains("this is csv"));
+    let mut words = by("time=1,op=write,offset=3,size=4");
+    words.op_words.add("R=read").expect("a word");
+    let error = failure("1,R,8,1\n", words);
+    assert!(error.problem.contains("by `columns` all requests are alike: op=write"), "{error}");
+    assert!(error.remedy.contains("op=COLUMN"), "{error}");
+}
+
+#[test]
+fn a_title_above_the_names_of_columns_is_told() {
+    let rows = "ts_us,op,offset,size\n1000,R,4096,8192\n3000,W,8192,512\n";
+    let table = format!("Exported by a tool\n\n{rows}");
+    for options in [Options::default(), by("time=ts_us:us,op=op,offset=offset,size=size")] {
+        let error = failure(&table, options);
+        assert!(
+            error.remedy.contains(
+                "line 3 names the columns: delete what stands above it, such as by tail -n +3"
+            ),
+            "{error}"
+        );
+    }
+    let error = failure(&table, Options::default());
+    assert_eq!(
+        read(rows, suggested(&error)).0[1],
+        record(2_000_000, Op::Write, 16, 1, 0),
+        "{error}"
     );
 }

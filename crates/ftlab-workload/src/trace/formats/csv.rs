@@ -104,8 +104,9 @@ impl Csv {
         // Unless the first line has names, a number in the plan is that of a column, whatever the fields are.
         let is_head = found.is_some() || plan.names_any(&fields);
         let layout = TableLayout::of(plan, FirstLine { fields: &fields, is_head });
+        let idle_words = layout.as_ref().is_ok_and(|layout| layout.op.column().is_none());
         let head = (is_head && !is_comment).then(|| first.to_vec());
-        let layout = layout.map_err(|problem| no_column(&problem, first.len()));
+        let layout = layout.map_err(|problem| no_column(&problem, first.len(), sample));
         let mut csv = Csv {
             layout,
             marks: TableMarks::default(),
@@ -125,6 +126,9 @@ impl Csv {
             line: 0,
             zones: None,
         };
+        if idle_words && !options.op_words.is_empty() {
+            csv.layout = Err(words_of_nothing(plan));
+        }
         if let Ok(layout) = csv.layout {
             let learned = csv.settle_truths(&layout, sample);
             match learned.and_then(|()| csv.learned(&layout, sample)) {
@@ -425,6 +429,23 @@ fn two_meanings(problem: String) -> Bad {
     Bad { kind: ErrorKind::Unsupported, field: 0..0, problem, remedy: Some(remedy.to_owned()) }
 }
 
+/// The error for words of operations in a table without a column of them.
+#[cold]
+fn words_of_nothing(plan: &ColumnPlan) -> Bad {
+    let said = plan.of(RequestPart::Op).map_or("", |given| given.text.as_str());
+    Bad {
+        kind: ErrorKind::Unsupported,
+        field: 0..0,
+        problem: format!(
+            "`op` says what words mean, but by `columns` all requests are alike: op={said}"
+        ),
+        remedy: Some(
+            "leave `op` out, or name the column of the operations in `columns`: op=COLUMN"
+                .to_owned(),
+        ),
+    }
+}
+
 #[cold]
 fn no_plan(sample: &[u8]) -> Bad {
     let guess = suggest::guess(sample);
@@ -438,12 +459,14 @@ fn no_plan(sample: &[u8]) -> Bad {
 }
 
 #[cold]
-fn no_column(problem: &str, length: usize) -> Bad {
+fn no_column(problem: &str, length: usize, sample: &[u8]) -> Bad {
+    let title = head::of(sample).is_none().then(|| head::below_title(sample)).flatten();
+    let usual = || "name a column of the table in `columns`, or number it from 1".to_owned();
     Bad {
         kind: ErrorKind::Unsupported,
         field: 0..length,
         problem: problem.to_owned(),
-        remedy: Some("name a column of the table in `columns`, or number it from 1".to_owned()),
+        remedy: Some(title.map_or_else(usual, |(_, number)| head::without_title(number))),
     }
 }
 
