@@ -483,6 +483,10 @@ fn tables_of_wpa_that_lack_a_column_are_refused_with_what_they_have() {
     );
     assert!(without.problem.contains("lacks the column Min Offset"), "{without}");
     assert!(without.remedy.contains("View Editor") && !without.remedy.contains("`columns`"));
+    // A size and a disk are not WPA's alone.
+    let own =
+        failure(b"t;Size (KiB);Disk;offset;op\n1;4;0;4096;R\n2;8;0;8192;W\n", Options::default());
+    assert!(own.problem.contains("no known trace format"), "{own}");
     // Times in other units are read.
     let text = table("IO Type,Process Name,Init Time (ms),Size (B),Min Offset,Disk")
         .replace("4.096", "4096")

@@ -42,7 +42,9 @@ const NAMES: [(RequestPart, &str); 5] = [
 const LATER: &str = "Complete Time";
 /// How many columns an error lists.
 const LISTED: usize = 20;
-/// A line with so many of the columns is a head.
+/// Columns as WPA alone calls them. Other tables have a size and a disk, too.
+const OWN: [&str; 4] = ["IO Type", "Init Time", "Min Offset", LATER];
+/// A line with so many of these is a head.
 const TELLING: usize = 2;
 /// How many lines may come before the head.
 const HEAD_WITHIN: usize = 16;
@@ -96,9 +98,8 @@ fn head(sample: &[u8]) -> Option<(&[u8], Vec<String>)> {
             splitter.all()
         });
         let known = |columns: &Vec<String>| {
-            let is_there =
-                |(_, known): &&(_, &str)| columns.iter().any(|column| is_called(column, known));
-            NAMES.iter().filter(is_there).count()
+            let is_there = |known: &&&str| columns.iter().any(|column| is_called(column, known));
+            OWN.iter().filter(is_there).count()
         };
         if let Some(columns) = columns.max_by_key(known).filter(|columns| known(columns) >= TELLING)
         {
