@@ -195,11 +195,11 @@ impl ColumnPlan {
         }
     }
 
-    /// The column of a part with other units, to be said: ``time=ts:us``; none if no column has numbers with a unit for it.
+    /// The column of a part with other units, to be said: `time=ts:us`, in quotes if a shell wants them; none if no column has numbers with a unit for it.
     pub(crate) fn with_unit(&self, part: RequestPart, unit: &str) -> Option<String> {
         let given = self.of(part).filter(|given| amount(&given.text).is_none())?;
         let is_date = given.unit == Some(ColumnUnit::Date);
-        (!is_date).then(|| format!("{}={}:{unit}", part.name(), given.text))
+        (!is_date).then(|| pasteable(&format!("{}={}:{unit}", part.name(), given.text)))
     }
 
     /// Whether a part may be the column of this name or number, counted from one.
@@ -223,6 +223,16 @@ impl ColumnPlan {
     /// What was said of a part.
     pub(crate) fn of(&self, part: RequestPart) -> Option<&Given> {
         self.given.iter().find(|given| given.part == part)
+    }
+}
+
+/// A text as a shell takes it for one word.
+pub(crate) fn pasteable(text: &str) -> String {
+    let is_plain = |mark: char| mark.is_alphanumeric() || "_-.%:=,".contains(mark);
+    match text.contains(['\'', '"', '$', '`', '\\', '!']) {
+        _ if text.chars().all(is_plain) => text.to_owned(),
+        false => format!("\"{text}\""),
+        true => format!("'{}'", text.replace('\'', "'\\''")),
     }
 }
 

@@ -21,6 +21,11 @@ const LARGEST_SIZE: u64 = 1 << 30;
 /// The most different sizes of a table with few of them.
 const FEW_SIZES: usize = 4;
 
+/// The most seconds between the first and the last date of a column: a year.
+const LONGEST_S: u64 = 365 * 24 * 3600;
+/// Numbers of so many lines that rise by one with each are those of the lines.
+const NUMBERED: usize = 8;
+
 /// What a column of numbers looks like.
 struct ColumnNumbers {
     index: usize,
@@ -29,6 +34,7 @@ struct ColumnNumbers {
     rises: bool,
     falls: bool,
     is_date: bool,
+    is_numbering: bool,
     different: usize,
     /// Whether all are multiples of 512, and not zero.
     are_bytes: bool,
@@ -58,12 +64,22 @@ impl ColumnNumbers {
         let is = |(unit, dates): &(TimeUnit, RangeInclusive<u64>)| {
             *unit != TimeUnit::S && values.iter().all(|value| dates.contains(value))
         };
-        let is_date = whole.is_some() && SINCE_1970.iter().any(is);
+        let span = different.last().zip(different.first()).map_or(0, |(last, first)| last - first);
+        // Numbers of devices may be as large, but then a few come again or they are far apart.
+        let are_near = |(unit, _): &&(TimeUnit, RangeInclusive<u64>)| {
+            span.saturating_mul(unit.ns()) / TimeUnit::S.ns() <= LONGEST_S
+        };
+        let is_date = whole.is_some()
+            && different.len() * 2 > values.len()
+            && SINCE_1970.iter().filter(are_near).any(is);
+        let is_numbering = values.len() >= NUMBERED
+            && values.windows(2).all(|pair| pair[0].checked_add(1) == Some(pair[1]));
         Some(ColumnNumbers {
             index,
             rises: values.is_sorted() && different.len() > 1,
             falls: !values.is_sorted(),
             is_date,
+            is_numbering,
             are_bytes: values.iter().all(|value| value % SECTOR_BYTES == 0)
                 && values.iter().any(|value| *value > 0),
             different: different.len(),
@@ -81,7 +97,7 @@ impl ColumnNumbers {
         match () {
             // What a clock shows since 1970 is no address, even if it is not in order.
             () if self.is_date => Some(8),
-            () if !self.rises => None,
+            () if !self.rises || self.is_numbering => None,
             () if has_decimals => Some(6),
             () if self.are_bytes => Some(1),
             () => Some(3),
@@ -101,14 +117,17 @@ impl ColumnNumbers {
     fn as_sizes(&self) -> Option<i32> {
         let values = self.whole.as_ref()?;
         let largest = self.largest();
-        if largest > LARGEST_SIZE || largest <= 1 {
+        let all_differ = self.different == values.len();
+        // Whatever rises with each line, in no sectors, counts something else.
+        let counts_on = self.rises && all_differ && values.len() > 2 && !self.are_bytes;
+        if largest > LARGEST_SIZE || largest <= 1 || counts_on {
             return None;
         }
         let are_few = self.different <= FEW_SIZES.max(values.len() / 3);
         let are_powers = values.iter().all(|value| value.is_power_of_two());
         let mut weight = 2 * i32::from(are_few) + i32::from(self.are_bytes) + i32::from(are_powers);
         weight -= 4 * i32::from(values.contains(&0));
-        weight -= 2 * i32::from(self.rises && self.different == values.len());
+        weight -= 2 * i32::from(self.rises && all_differ);
         Some(weight)
     }
 }

@@ -1,21 +1,30 @@
-//! Dates with times of day in a user's own table, as programs log them: `2024-05-01 12:30:00.125`, with a T or a blank, and with a
-//! zone or without one, which is UTC.
+//! Dates with times of day in a user's own table, as programs log them: `2024-05-01 12:30:00.125` or `01.05.2024 12:30:00,125`, with a
+//! T or a blank, and with a zone or without one, which is UTC.
+
+use std::borrow::Cow;
 
 use chrono::{DateTime, NaiveDateTime};
 
-/// Dates that are read. Others, such as 01/02/2024, may mean two days.
-const PATTERNS: [&str; 4] =
-    ["%Y-%m-%dT%H:%M:%S%.f", "%Y-%m-%d %H:%M:%S%.f", "%Y/%m/%d %H:%M:%S%.f", "%Y%m%dT%H%M%S%.f"];
+/// Dates that are read. Between points the day comes before the month; others, such as 01/02/2024, may mean two days.
+const PATTERNS: [&str; 5] = [
+    "%Y-%m-%dT%H:%M:%S%.f",
+    "%Y-%m-%d %H:%M:%S%.f",
+    "%Y/%m/%d %H:%M:%S%.f",
+    "%Y%m%dT%H%M%S%.f",
+    "%d.%m.%Y %H:%M:%S%.f",
+];
 /// The same with a zone behind them.
-const ZONED: [&str; 4] = [
+const ZONED: [&str; 5] = [
     "%Y-%m-%dT%H:%M:%S%.f%#z",
     "%Y-%m-%d %H:%M:%S%.f%#z",
     "%Y/%m/%d %H:%M:%S%.f%#z",
     "%Y%m%dT%H%M%S%.f%#z",
+    "%d.%m.%Y %H:%M:%S%.f%#z",
 ];
 
 /// What a date must look like, in words.
-pub(crate) const EXPECTED: &str = "a date such as 2024-05-01T12:30:00.125Z, from 1970 to 2554";
+pub(crate) const EXPECTED: &str =
+    "a date such as 2024-05-01T12:30:00.125Z or 01.05.2024 12:30:00,125, from 1970 to 2554";
 
 /// A date with its time of day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +38,12 @@ pub(crate) struct DatedTime {
 /// Reads a date.
 pub(crate) fn moment(field: &[u8]) -> Option<DatedTime> {
     let text = std::str::from_utf8(field).ok()?.trim();
+    // The one comma that a date may have stands before parts of a second.
+    let text = match text.contains(',') {
+        true => Cow::Owned(text.replacen(',', ".", 1)),
+        false => Cow::Borrowed(text),
+    };
+    let text = text.as_ref();
     let local = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
     let in_utc = |pattern| NaiveDateTime::parse_from_str(local, pattern).ok();
     let plain = PATTERNS.into_iter().find_map(in_utc);
@@ -63,10 +78,15 @@ mod tests {
             "2024-05-01T07:30:00-0500",
             "2024/05/01 12:30:00",
             "20240501T123000Z",
+            "01.05.2024 12:30:00",
+            "01.05.2024 12:30:00,000",
+            "1.5.2024 14:30:00+02:00",
         ] {
             assert_eq!(at(same), Some(NOON), "{same}");
         }
         assert_eq!(at("2024-05-01 12:30:00.123456789"), Some(NOON + 123_456_789));
+        // As in ISO 8601 and in the logs of Python.
+        assert_eq!(at("2024-05-01 12:30:00,125"), Some(NOON + 125_000_000));
         for (text, has_zone) in [
             ("2024-05-01 12:30:00", false),
             ("2024-05-01 12:30:00Z", true),
@@ -75,9 +95,17 @@ mod tests {
         ] {
             assert_eq!(moment(text.as_bytes()).map(|moment| moment.has_zone), Some(has_zone));
         }
-        for wrong in
-            ["", "now", "12:30:00", "2024-05-01", "01/05/2024 12:30:00", "1969-12-31T23:59:59Z"]
-        {
+        for wrong in [
+            "",
+            "now",
+            "12:30:00",
+            "2024-05-01",
+            "01/05/2024 12:30:00",
+            "1969-12-31T23:59:59Z",
+            "05.13.2024 12:30:00",
+            "2024-05-01,12:30:00",
+            "2024-05-01 12:30:00,1,2",
+        ] {
             assert_eq!(at(wrong), None, "{wrong}");
         }
     }

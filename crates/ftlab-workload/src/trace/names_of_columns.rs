@@ -65,11 +65,14 @@ pub(super) const HINTS: [(RequestPart, &[&str]); 5] = [
             "lbn",
             "address",
             "addr",
+            "lpn",
+            "lpa",
             "sector",
             "start sector",
             "start block",
             "start",
             "block",
+            "page",
             "position",
             "pos",
         ],
@@ -78,7 +81,7 @@ pub(super) const HINTS: [(RequestPart, &[&str]); 5] = [
         RequestPart::Size,
         &[
             "size", "length", "len", "bytes", "sectors", "nsectors", "nlb", "count", "blocks",
-            "nblocks", "nr", "bs",
+            "nblocks", "pages", "npages", "nr", "bs",
         ],
     ),
     (
@@ -96,6 +99,12 @@ pub(super) const HINTS: [(RequestPart, &[&str]); 5] = [
             "volume id",
             "namespace",
             "nsid",
+            "asu",
+            "disknumber",
+            "diskid",
+            "deviceid",
+            "volumeid",
+            "lunid",
         ],
     ),
 ];
@@ -110,9 +119,32 @@ const TIME_UNITS: [(TimeUnit, &[&str]); 5] = [
 ];
 const SECTOR: [&str; 10] =
     ["sector", "sectors", "nsectors", "lba", "slba", "lbn", "nlb", "block", "blocks", "nblocks"];
-const KIB: [&str; 5] = ["ki b", "kib", "kb", "kibibytes", "kbytes"];
-const PAGE: [&str; 4] = ["4k", "4kib", "page", "pages"];
+/// Units of 1024 and of its powers.
+const POWERS: [(u64, &[&str]); 3] = [
+    (1 << 10, &["ki b", "kib", "kb", "kibibytes", "kbytes", "kilobytes"]),
+    (1 << 20, &["mi b", "mib", "mb", "mebibytes", "mbytes", "megabytes"]),
+    (1 << 30, &["gi b", "gib", "gb", "gibibytes", "gbytes", "gigabytes"]),
+];
+const PAGE: [&str; 7] = ["4k", "4kib", "page", "pages", "npages", "lpn", "lpa"];
 const BYTE: [&str; 3] = ["byte", "bytes", "b"];
+
+/// Words for what has a size and is no request.
+const OTHER_SIZES: [&str; 9] =
+    ["queue", "device", "dev", "disk", "drive", "volume", "cache", "buffer", "total"];
+/// Words for times that are not those of arrivals.
+const OTHER_TIMES: [&str; 11] = [
+    "response",
+    "service",
+    "latency",
+    "wait",
+    "elapsed",
+    "duration",
+    "complete",
+    "completion",
+    "end",
+    "finish",
+    "idle",
+];
 
 /// The words of a name, without capitals: `DiskNumber` is disk number, `time_us` time us.
 pub(super) fn words(name: &str) -> Vec<String> {
@@ -151,12 +183,33 @@ fn place_of(words: &[String], hint: &str) -> Option<usize> {
 /// The part of a request that a column of this name holds.
 pub(super) fn part_of(name: &str) -> Option<RequestPart> {
     let words = words(name);
+    hinted(&words).filter(|part| !is_of_others(*part, &words))
+}
+
+/// Whether a name tells that a column is no part of a request, such as `device_size` or `response_time`.
+pub(super) fn is_no_part(name: &str) -> bool {
+    let words = words(name);
+    hinted(&words).is_some_and(|part| is_of_others(part, &words))
+}
+
+/// Whether the words of a part say that it is that of something else than a request.
+fn is_of_others(part: RequestPart, words: &[String]) -> bool {
+    let others = match part {
+        RequestPart::Size => &OTHER_SIZES[..],
+        RequestPart::Time => &OTHER_TIMES[..],
+        _ => &[],
+    };
+    words.iter().any(|word| others.contains(&word.as_str()))
+}
+
+/// The part for which a name has the most telling word.
+fn hinted(words: &[String]) -> Option<RequestPart> {
     let all =
         HINTS.into_iter().flat_map(|(part, hints)| hints.iter().map(move |hint| (part, hint)));
     // The last word tells most: a `request_size` is a size. But what may also be a unit tells least: an `offset_bytes` is none.
     let weight = |hint: &str| {
-        let is_unit = SECTOR.contains(&hint) || BYTE.contains(&hint);
-        place_of(&words, hint).map(|last| (!is_unit, last, hint.len()))
+        let is_unit = SECTOR.contains(&hint) || BYTE.contains(&hint) || PAGE.contains(&hint);
+        place_of(words, hint).map(|last| (!is_unit, last, hint.len()))
     };
     let weighed = all.filter_map(|(part, hint)| Some((weight(hint)?, part)));
     weighed.max_by_key(|(weight, _)| *weight).map(|(_, part)| part)
@@ -182,15 +235,17 @@ pub(in crate::trace) fn unit_of(part: RequestPart, name: &str) -> Option<u64> {
             let found = TIME_UNITS.into_iter().find(|(_, known)| is_among(known));
             found.map(|(unit, _)| unit.ns())
         }
-        RequestPart::Offset | RequestPart::Size if is_among(&KIB) => Some(1 << 10),
-        RequestPart::Offset | RequestPart::Size if is_among(&PAGE) => {
-            Some(SpaceUnit::Page4k.bytes())
+        RequestPart::Offset | RequestPart::Size => {
+            let power = POWERS.into_iter().find(|(_, known)| is_among(known));
+            let named = [
+                (SpaceUnit::Page4k, &PAGE[..]),
+                (SpaceUnit::Byte, &BYTE[..]),
+                (SpaceUnit::Sector, &SECTOR[..]),
+            ];
+            let named = || named.into_iter().find(|(_, known)| is_among(known));
+            power.map(|(unit, _)| unit).or_else(|| named().map(|(unit, _)| unit.bytes()))
         }
-        RequestPart::Offset | RequestPart::Size if is_among(&BYTE) => Some(SpaceUnit::Byte.bytes()),
-        RequestPart::Offset | RequestPart::Size if is_among(&SECTOR) => {
-            Some(SpaceUnit::Sector.bytes())
-        }
-        _ => None,
+        RequestPart::Op | RequestPart::Stream => None,
     }
 }
 
@@ -221,10 +276,28 @@ mod tests {
             ("sector", RequestPart::Offset),
             ("bytes", RequestPart::Size),
             ("is_read", RequestPart::Op),
+            ("lpn", RequestPart::Offset),
+            ("page", RequestPart::Offset),
+            ("page_count", RequestPart::Size),
+            ("io_size", RequestPart::Size),
+            ("ASU", RequestPart::Stream),
+            ("disknumber", RequestPart::Stream),
         ] {
             assert_eq!(part_of(name), Some(part), "{name}");
         }
-        for name in ["latency_us", "qd", "status", "hosts", "pid", "items"] {
+        for name in [
+            "latency_us",
+            "qd",
+            "status",
+            "hosts",
+            "pid",
+            "items",
+            "queue_size",
+            "device_size",
+            "TotalBytes",
+            "response_time",
+            "Complete Time (s)",
+        ] {
             assert_eq!(part_of(name), None, "{name}");
         }
         for (name, yes) in [
@@ -248,5 +321,8 @@ mod tests {
         assert_eq!(unit_of(RequestPart::Size, "length"), None);
         assert_eq!(unit_of(RequestPart::Size, "Length (KiB)"), Some(1024));
         assert_eq!(unit_of(RequestPart::Offset, "lba_4k"), Some(4096));
+        assert_eq!(unit_of(RequestPart::Offset, "lpn"), Some(4096));
+        assert_eq!(unit_of(RequestPart::Size, "size_mb"), Some(1 << 20));
+        assert_eq!(unit_of(RequestPart::Offset, "OffsetKB"), Some(1024));
     }
 }

@@ -31,12 +31,15 @@ impl WordMeaning {
 }
 
 /// Words that need no explanation, alone or with the length of a SCSI command or FUA behind them (`READ_10`, `write(16)`).
-const KNOWN: [(&str, Op); 19] = [
+const KNOWN: [(&str, Op); 21] = [
     ("read", Op::Read),
     ("reads", Op::Read),
     ("rd", Op::Read),
     ("load", Op::Read),
     ("get", Op::Read),
+    // What Windows shows in German.
+    ("lesen", Op::Read),
+    ("schreiben", Op::Write),
     ("write", Op::Write),
     ("writes", Op::Write),
     ("wr", Op::Write),
@@ -192,10 +195,10 @@ mod tests {
     #[test]
     fn only_words_that_leave_no_doubt_need_no_explanation() {
         let told = |word: &str| usual(word.as_bytes()).map(|meaning| meaning.op);
-        for word in ["R", "r", "read", "READ_10", "Read(16)", "RA", "RSM", "rd"] {
+        for word in ["R", "r", "read", "READ_10", "Read(16)", "RA", "RSM", "rd", "Lesen"] {
             assert_eq!(told(word), Some(Op::Read), "{word}");
         }
-        for word in ["W", "write", "WS", "FWS", "WRITE_FUA", "wr"] {
+        for word in ["W", "write", "WS", "FWS", "WRITE_FUA", "wr", "Schreiben"] {
             assert_eq!(told(word), Some(Op::Write), "{word}");
         }
         for (word, op) in [("T", Op::Trim), ("D", Op::Trim), ("unmap", Op::Trim), ("F", Op::Flush)]

@@ -1,10 +1,13 @@
 //! What to say of a file that fits no format: its first lines as they were split, and the `columns` that would probably read them.
 
+use ftlab::options::text::clip;
+use ftlab::units::SECTOR_BYTES;
+
 use super::columns::RequestPart;
 use super::head;
 use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
-use super::names_of_columns::{HINTS, has, part_of, unit_of, words};
+use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
 use super::op_words::{self, OpWords};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words};
@@ -135,14 +138,18 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     if data.is_empty() || !(SHOWN..=MOST_COLUMNS).contains(&first.len()) {
         return None;
     }
-    let mut found = if is_head { by_names(first, data) } else { Vec::new() };
-    by_content(data, &mut found);
+    let mut found = if is_head { by_names(first, data, notes) } else { Vec::new() };
+    notes.extend(date_in_two(data, &mut found));
+    notes.extend(odd_sizes(data, &mut found));
+    by_content(&without(data, |index| is_head && is_no_part(&first[index])), &mut found);
     found.sort_unstable();
     let has = |part: RequestPart| found.iter().any(|(known, _)| *known == part);
     let needed = [RequestPart::Op, RequestPart::Offset, RequestPart::Size];
     if needed.into_iter().filter(|part| has(*part)).count() < 2 || !has(RequestPart::Offset) {
         return None;
     }
+    let offset = found.iter().find(|(part, _)| *part == RequestPart::Offset && is_head);
+    let counts_pages = offset.and_then(|(part, index)| unit_of(*part, &first[*index]));
     let mut parts: Vec<String> = found
         .iter()
         .map(|(part, index)| {
@@ -154,7 +161,9 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
             let plain = is_head && name.len() <= NAME && is_one && !name.contains(is_odd);
             let column = if plain { name.clone() } else { (index + 1).to_string() };
             let called = if is_head { name.as_str() } else { "" };
-            format!("{}={column}{}", part.name(), unit(*part, called, data, *index, notes))
+            let usual = counts_pages.filter(|_| *part == RequestPart::Size);
+            let unit = unit(*part, called, Cells { data, index: *index, usual }, notes);
+            format!("{}={column}{unit}", part.name())
         })
         .collect();
     for part in needed.into_iter().filter(|part| !has(*part)) {
@@ -163,6 +172,7 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
             parts.push(OP_OF_ALL[0].to_owned());
         } else {
             parts.push("size=4KiB".to_owned());
+            notes.push("no column tells the sizes, so 4KiB is a guess".to_owned());
         }
     }
     if let Some((_, index)) = found.iter().find(|(part, _)| *part == RequestPart::Op) {
@@ -197,14 +207,16 @@ fn unexplained(name: Option<&str>, data: &[Vec<String>], index: usize) -> Option
     })
 }
 
-/// A unit that a column's name tells, or that its numbers make likely.
-fn unit(
-    part: RequestPart,
-    name: &str,
-    data: &[Vec<String>],
+/// A column, and the unit that its numbers have if they are no bytes and its name tells none.
+struct Cells<'a> {
+    data: &'a [Vec<String>],
     index: usize,
-    notes: &mut Vec<String>,
-) -> String {
+    usual: Option<u64>,
+}
+
+/// A unit that a column's name tells, or that its numbers make likely.
+fn unit(part: RequestPart, name: &str, cells: Cells<'_>, notes: &mut Vec<String>) -> String {
+    let Cells { data, index, usual } = cells;
     let fields = || data.iter().filter_map(|row| Some(row.get(index)?.as_bytes()));
     match part {
         RequestPart::Time if fields().all(|field| moment_ns(field).is_some()) => ":iso".to_owned(),
@@ -225,7 +237,10 @@ fn unit(
             let is_odd = |field: &[u8]| whole_number(field).is_some_and(|value| value % 512 != 0);
             match unit_of(part, name) {
                 // Bytes are multiples of sectors.
-                None if fields().any(is_odd) => guessed_unit(part, 512, notes),
+                None if fields().any(is_odd) => {
+                    let usual = usual.filter(|unit| *unit > 1).unwrap_or(SECTOR_BYTES);
+                    guessed_unit(part, usual, notes)
+                }
                 None | Some(1) => String::new(),
                 Some(unit) => guessed_unit(part, unit, notes),
             }
@@ -240,22 +255,107 @@ fn guessed_unit(part: RequestPart, unit: u64, notes: &mut Vec<String>) -> String
     format!(":{unit}")
 }
 
-fn by_names(head: &[String], data: &[Vec<String>]) -> FoundColumns {
+/// The columns by their names. One that is called as a part is, but has a few cells that can't be it, is none the less no other's.
+fn by_names(head: &[String], data: &[Vec<String>], notes: &mut Vec<String>) -> FoundColumns {
     let mut found = FoundColumns::new();
     let words: Vec<Vec<String>> = head.iter().map(|name| words(name)).collect();
     let parts: Vec<Option<RequestPart>> = head.iter().map(|name| part_of(name)).collect();
     for (part, hints) in HINTS {
-        let fits = |index: &usize, hint: &str| {
+        let fits = |index: &usize, hint: &str, is_odd: bool| {
             let free = !found.iter().any(|(_, taken)| taken == index);
             let is_its = parts[*index] == Some(part) && has(&words[*index], hint);
-            free && is_its && holds(part, data, *index)
+            let holds = || match is_odd {
+                true => odd_number(part, data, *index).is_some(),
+                false => holds(part, data, *index),
+            };
+            free && is_its && holds()
         };
-        let of = |hint: &&str| (0..head.len()).find(|index| fits(index, hint));
-        if let Some(index) = hints.iter().find_map(of) {
-            found.push((part, index));
+        let of = |is_odd: bool| {
+            let of = |hint: &&str| (0..head.len()).find(|index| fits(index, hint, is_odd));
+            hints.iter().find_map(of)
+        };
+        let Some(index) = of(false).or_else(|| of(true)) else { continue };
+        if let Some(cell) = odd_number(part, data, index) {
+            notes.push(odd_cell(part, cell));
         }
+        found.push((part, index));
     }
     found
+}
+
+/// The cells without those of columns that are no part of a request.
+fn without(data: &[Vec<String>], is_none: impl Fn(usize) -> bool) -> Vec<Vec<String>> {
+    let mut data = data.to_vec();
+    for row in &mut data {
+        for (index, cell) in row.iter_mut().enumerate() {
+            if is_none(index) {
+                cell.clear();
+            }
+        }
+    }
+    data
+}
+
+/// What to do about a cell that is not what its column holds.
+fn odd_cell(part: RequestPart, cell: &str) -> String {
+    let what = if part == RequestPart::Time { "numbers or dates" } else { "whole numbers" };
+    format!(
+        "the column of {} has cells that are no {what}, such as {}: correct them first",
+        part.name(),
+        clip(cell)
+    )
+}
+
+/// A cell that can't be this part in a column of which most cells are numbers or begin as such; none if all can.
+fn odd_number<'a>(part: RequestPart, data: &'a [Vec<String>], index: usize) -> Option<&'a str> {
+    if !matches!(part, RequestPart::Time | RequestPart::Offset | RequestPart::Size) {
+        return None;
+    }
+    let cells = || data.iter().filter_map(|row| row.get(index).map(String::as_str));
+    let begin = cells().filter(|cell| cell.starts_with(|first: char| first.is_ascii_digit()));
+    let are_numbers = begin.count() * 2 > data.len();
+    cells().find(|cell| are_numbers && !can_be(part, cell))
+}
+
+/// Finds a column of dates and one of times of day beside it: no one of them is a time.
+fn date_in_two(data: &[Vec<String>], found: &mut FoundColumns) -> Option<String> {
+    let width = data.iter().map(Vec::len).min().unwrap_or(0);
+    let all = |index: &usize, whole: &dyn Fn(&str) -> String| {
+        data.iter().all(|row| moment_ns(whole(&row[*index]).as_bytes()).is_some())
+    };
+    let date = (0..width).find(|index| all(index, &|cell| format!("{cell}T00:00:00")))?;
+    let time = (0..width).find(|index| all(index, &|cell| format!("2000-01-01T{cell}")))?;
+    found.retain(|(part, _)| *part != RequestPart::Time);
+    found.push((RequestPart::Time, time));
+    Some(format!(
+        "the date and the time of day stand in two columns, {} and {}: join them to one first, such as {}T{}",
+        date + 1,
+        time + 1,
+        data[0][date],
+        data[0][time]
+    ))
+}
+
+/// Takes a column for the sizes, if there is none yet, that would be one but for a few of its cells.
+fn odd_sizes(data: &[Vec<String>], found: &mut FoundColumns) -> Option<String> {
+    if found.iter().any(|(part, _)| *part == RequestPart::Size) {
+        return None;
+    }
+    let width = data.iter().map(Vec::len).min().unwrap_or(0);
+    let is_free = |index: &usize| !found.iter().any(|(_, taken)| taken == index);
+    // Numbers with a unit, as in 4096B or 4K.
+    let is_amount = |cell: &str| {
+        let unit = cell.trim_start_matches(|mark: char| mark.is_ascii_digit());
+        unit.len() < cell.len()
+            && unit.bytes().all(|mark| mark.is_ascii_alphabetic() || mark == b' ')
+    };
+    let mostly =
+        |index: &usize| data.iter().filter(|row| is_amount(&row[*index])).count() * 2 > data.len();
+    let index = (0..width)
+        .filter(is_free)
+        .find(|index| mostly(index) && odd_number(RequestPart::Size, data, *index).is_some())?;
+    found.push((RequestPart::Size, index));
+    odd_number(RequestPart::Size, data, index).map(|cell| odd_cell(RequestPart::Size, cell))
 }
 
 /// The longest word of an operation.
@@ -263,19 +363,20 @@ const LONGEST_WORD: usize = 12;
 /// The most different words in a column of operations.
 const MOST_WORDS: usize = 8;
 
+/// Whether a field can be this part.
+fn can_be(part: RequestPart, field: &str) -> bool {
+    let bytes = field.as_bytes();
+    match part {
+        RequestPart::Time => decimal_time(bytes, 1).or_else(|| moment_ns(bytes)).is_some(),
+        RequestPart::Offset | RequestPart::Size => whole_number(bytes).is_some(),
+        RequestPart::Op => field.len() <= LONGEST_WORD && !field.is_empty(),
+        RequestPart::Stream => true,
+    }
+}
+
 /// Whether a column's fields can be this part.
 fn holds(part: RequestPart, data: &[Vec<String>], index: usize) -> bool {
-    let fits = |row: &Vec<String>| {
-        let Some(field) = row.get(index) else { return false };
-        match part {
-            RequestPart::Time => {
-                decimal_time(field.as_bytes(), 1).or_else(|| moment_ns(field.as_bytes())).is_some()
-            }
-            RequestPart::Offset | RequestPart::Size => whole_number(field.as_bytes()).is_some(),
-            RequestPart::Op => field.len() <= LONGEST_WORD && !field.is_empty(),
-            RequestPart::Stream => true,
-        }
-    };
+    let fits = |row: &Vec<String>| row.get(index).is_some_and(|field| can_be(part, field));
     let few = part != RequestPart::Op || {
         let mut words: Vec<&String> = data.iter().filter_map(|row| row.get(index)).collect();
         words.sort_unstable();

@@ -468,3 +468,121 @@ fn a_title_above_the_names_of_columns_is_told() {
         "{error}"
     );
 }
+
+/// The `columns` that an error suggests, as they are written.
+fn told(table: &str) -> String {
+    let error = failure(table, Options::default());
+    let rest = error.remedy.split("`columns` ").nth(1).unwrap_or_else(|| panic!("{error}"));
+    rest.split([' ', ';']).next().unwrap_or_default().trim_end_matches(',').to_owned()
+}
+
+#[test]
+fn suggestions_know_pages_powers_and_what_is_no_part_of_a_request() {
+    for (table, expected) in [
+        (
+            "time,op,lpn,pages\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=lpn:4096,size=pages:4096",
+        ),
+        (
+            "time,op,page,count\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=page:4096,size=count:4096",
+        ),
+        (
+            "time,op,lpa,count\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=lpa:4096,size=count:4096",
+        ),
+        (
+            "time,op,offset_mb,size_kb\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=offset_mb:1048576,size=size_kb:1024",
+        ),
+        (
+            "time,op,offset,queue_size,io_size\n1,R,8192,4,4096\n2,W,16384,1,512\n",
+            "time=time,op=op,offset=offset,size=io_size",
+        ),
+        (
+            "time,op,offset,device_size\n1,R,8192,1000\n2,W,0,1000\n",
+            "time=time,op=op,offset=offset,size=4KiB",
+        ),
+        (
+            "response_time,op,offset,size,time\n0.5,R,8192,512,1\n0.1,W,0,512,2\n",
+            "time=time,op=op,offset=offset,size=size",
+        ),
+        (
+            "time,disknumber,op,offset,size\n1,0,R,8192,4096\n2,1,W,16384,512\n",
+            "time=time,op=op,offset=offset,size=size,stream=disknumber",
+        ),
+    ] {
+        assert_eq!(told(table), expected);
+    }
+    let error = failure("time,op,offset\n1,R,8192\n2,W,0\n", Options::default());
+    assert!(error.remedy.contains("no column tells the sizes, so 4KiB is a guess"), "{error}");
+    // Numbers of lines and of devices are no times.
+    let lines = |line: &dyn Fn(u64) -> String| (1..10).map(line).collect::<String>();
+    let numbered = lines(&|at| format!("{at},R,{},4096\n", at % 4 * 4096));
+    assert_eq!(told(&numbered), "op=2,offset=3,size=4");
+    let devices =
+        lines(&|at| format!("130000000000{},{},R,{},4096\n", at % 2, at * at * 10, at % 4 * 4096));
+    assert_eq!(told(&devices), "time=2,op=3,offset=4,size=5");
+}
+
+#[test]
+fn a_suggestion_replaces_no_column_that_has_odd_cells() {
+    for (table, columns, cell) in [
+        (
+            "ts,op,lba,len\n1,R,8,4096B\n2,W,16,512\n3,W,24,512\n",
+            "time=ts,op=op,offset=lba:512,size=len",
+            "4096B",
+        ),
+        (
+            "ts,op,offset,len\n1,R,8192,4\n2,W,0,0.5\n3,W,512,8\n",
+            "time=ts,op=op,offset=offset,size=len:512",
+            "0.5",
+        ),
+        ("1,R,8192,4096B\n2,W,0,4096\n3,W,512,512\n", "time=1,op=2,offset=3,size=4", "4096B"),
+    ] {
+        let error = failure(table, Options::default());
+        assert_eq!(told(table), columns, "{error}");
+        let note = format!(
+            "the column of size has cells that are no whole numbers, such as {cell}: correct them first"
+        );
+        assert!(error.remedy.contains(&note), "{error}");
+        // Until then it is refused, and not read by something else.
+        assert!(failure(table, by(columns)).problem.contains("expected a size"), "{error}");
+    }
+    let table = "date,time,op,offset,size\n2024-05-01,10:00:00.5,R,8192,4096\n2024-05-01,10:00:01,W,0,512\n";
+    let error = failure(table, Options::default());
+    assert!(
+        error
+            .remedy
+            .contains("columns, 1 and 2: join them to one first, such as 2024-05-01T10:00:00.5"),
+        "{error}"
+    );
+    assert!(failure(table, by(&told(table))).problem.contains("expected a time"));
+}
+
+#[test]
+fn names_with_blanks_are_quoted_where_they_can_be_pasted() {
+    let table = "Time us,op,byte offset,Size KiB\n1,R,8192,4\n2,W,0,1\n";
+    let said = read(table, by("time=Time us,op=op,offset=byte offset,size=Size KiB"))
+        .1
+        .warnings
+        .join("; ");
+    assert!(said.contains("`columns` \"time=Time us:us\"?"), "{said}");
+    assert!(said.contains("`columns` \"size=Size KiB:1024\"?"), "{said}");
+    let far = "a time,op,offset,size\n1,R,8192,4\n99999999,W,0,1\n";
+    let error = failure(far, by("time=a time,op=op,offset=offset,size=size"));
+    assert!(error.remedy.contains("`columns` \"time=a time:us\" (ns|"), "{error}");
+}
+
+#[test]
+fn tables_of_windows_in_german_are_read() {
+    let table = "Zeit;Vorgang;Offset;Bytes\n01.05.2024 10:00:00,500;Lesen;8.192;4.096\n\
+                 01.05.2024 10:00:01,500;Schreiben;16.384;512\n";
+    let error = failure(table, Options::default());
+    let (records, _) = read(table, suggested(&error));
+    assert_eq!(
+        records,
+        [record(0, Op::Read, 16, 8, 0), record(1_000_000_000, Op::Write, 32, 1, 0)],
+        "{error}"
+    );
+}

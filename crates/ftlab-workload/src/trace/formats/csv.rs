@@ -7,7 +7,7 @@ use ftlab::host::Op;
 use ftlab::options::text::clip;
 use ftlab::units::{Nanos, SimTime};
 
-use crate::trace::columns::{ColumnPlan, ColumnUnit, Given, RequestPart, amount};
+use crate::trace::columns::{ColumnPlan, ColumnUnit, Given, RequestPart, amount, pasteable};
 use crate::trace::error::{Bad, ErrorKind};
 use crate::trace::fields::Extent;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
@@ -417,9 +417,9 @@ fn unit_doubt(given: &Given) -> Option<String> {
         _ => ("bytes", other.to_string()),
     };
     let name = part.name();
+    let said = pasteable(&format!("{name}={text}:{other}"));
     Some(format!(
-        "{name} is read in {taken}, but its column is called {text}: is the unit another, as in `columns` \
-         {name}={text}:{other}?"
+        "{name} is read in {taken}, but its column is called {text}: is the unit another, as in `columns` {said}?"
     ))
 }
 
