@@ -2,7 +2,8 @@
 //!
 //! I. Ahmad, "Easy and Efficient Disk I/O Workload Characterization in VMware ESX Server", IISWC
 //! 2007, compares a request with the last sixteen too, so that interleaved sequential streams show.
-//! It takes the least distance; here only a distance of nothing counts.
+//! It takes the least distance; here only a distance of nothing counts. Like Ahmad, who looks at one virtual disk, each stream has its
+//! own last sixteen, so that many streams at once do not hide what each of them does.
 
 use serde::Serialize;
 
@@ -20,7 +21,7 @@ pub struct Sequence {
     pub next_ratio: Option<f64>,
     /// The same share of bytes.
     pub next_bytes_ratio: Option<f64>,
-    /// The share of requests that start where any of the last 16 requests ended.
+    /// The share of requests that start where any of the last 16 requests of their stream ended.
     pub near_ratio: Option<f64>,
     /// The same share of bytes.
     pub near_bytes_ratio: Option<f64>,
@@ -34,10 +35,6 @@ pub(super) struct SequenceTally {
     all: SequenceCount,
     next: SequenceCount,
     near: SequenceCount,
-    recent: [Option<(u32, u64)>; WINDOW],
-    /// The ends alone, which are compared first, because they seldom match.
-    ends: [u64; WINDOW],
-    place: usize,
     runs: Weights,
 }
 
@@ -54,11 +51,21 @@ impl SequenceCount {
     }
 }
 
-/// The last request of a stream, and the run that it belongs to.
+/// The last requests of a stream, and the run that the last one belongs to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct StreamRun {
     end: u64,
     requests: u64,
+    /// Where the last ones ended, in a ring, and how many there were.
+    ends: [u64; WINDOW],
+    seen: usize,
+}
+
+impl StreamRun {
+    /// Whether one of the last requests ended here.
+    fn has_end(&self, at: u64) -> bool {
+        self.ends[..self.seen.min(WINDOW)].contains(&at)
+    }
 }
 
 impl SequenceTally {
@@ -73,13 +80,12 @@ impl SequenceTally {
             self.end(run);
             run.requests = 0;
         }
-        *run = StreamRun { end: record.end(), requests: run.requests + 1 };
-        if self.ends.contains(&start) && self.recent.contains(&Some((record.stream, start))) {
+        if run.has_end(start) {
             self.near.add(record);
         }
-        self.recent[self.place] = Some((record.stream, record.end()));
-        self.ends[self.place] = record.end();
-        self.place = (self.place + 1) % WINDOW;
+        (run.end, run.requests) = (record.end(), run.requests + 1);
+        run.ends[run.seen % WINDOW] = run.end;
+        run.seen += 1;
     }
 
     /// Counts a run that has ended.

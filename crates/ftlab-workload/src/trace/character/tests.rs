@@ -154,6 +154,23 @@ proptest! {
 }
 
 #[test]
+fn each_stream_has_its_own_last_sixteen_requests() {
+    // Forty streams take turns; each reads on where it ended two requests before.
+    let of = |at: u64| Record {
+        stream: (at % 40) as u32,
+        ..record(at, Op::Read, at / 40 / 2 + at / 40 % 2 * 1_000)
+    };
+    let found = character((0..40 * 20).map(of)).sequence;
+    assert_eq!(found.next_ratio, Some(0.0));
+    assert_eq!(found.near_ratio, Some(0.9), "all but the first two of each stream");
+    // Of seventeen that take turns in one stream, none is within reach.
+    let of = |at: u64| record(at, Op::Read, at / 17 + at % 17 * 1_000);
+    assert_eq!(character((0..17 * 20).map(of)).sequence.near_ratio, Some(0.0));
+    let of = |at: u64| record(at, Op::Read, at / 16 + at % 16 * 1_000);
+    assert_eq!(character((0..16 * 20).map(of)).sequence.near_ratio, Some(0.95));
+}
+
+#[test]
 fn a_cyclic_scan_reuses_a_page_after_all_others() {
     let pages = 1_000;
     let found = character((0..10 * pages).map(|at| record(at, Op::Write, at % pages)));
