@@ -179,7 +179,7 @@ impl FirstRequests {
 
     /// Addresses that all are multiples of so many sectors as a sector has bytes. Large requests, and such that follow each other,
     /// have them in sectors, too.
-    fn bytes(&self, units: &Units) -> Option<String> {
+    pub fn bytes(&self, units: &Units) -> Option<String> {
         let is_in_sectors = |unit: SpaceUnit| unit == SpaceUnit::Sector;
         let is_multiple = |bits: u64| bits.is_multiple_of(SECTOR_BYTES);
         let sizes_fit = match is_in_sectors(units.size) {

@@ -3,6 +3,7 @@
 
 use ftlab::units::{Nanos, SimTime};
 
+use super::chance::FirstRequests;
 use super::clock::{COARSE_NS, ClockSteps};
 use super::columns::{ColumnUnit, Given, RequestPart};
 use super::format::Format;
@@ -250,6 +251,13 @@ pub(crate) fn date(format: &Format, options: &Options, origin: SimTime) -> Optio
         other.words(),
         other.name()
     ))
+}
+
+/// Warns of addresses that look like bytes in a format that uses sectors.
+pub(crate) fn bytes(format: &Format, options: &Options, first: &FirstRequests) -> Option<String> {
+    let unsaid = options.address_unit.is_none() && options.columns.is_empty();
+    let odd = first.bytes(&options.units(format)).filter(|_| format.address_varies && unsaid)?;
+    Some(format!("{odd} (`address_unit` byte; or sector, if they do)"))
 }
 
 /// Warns of sizes that look like pages in a format that uses sectors.

@@ -19,7 +19,7 @@ use super::input::Lines;
 use super::lastline::UsualLine;
 use super::options::Options;
 use super::record::Record;
-use super::source::{BinarySource, LineSource, RecordSource};
+use super::source::{BinarySource, LineSource, NamesOfColumns, RecordSource};
 use super::suggest;
 use super::units::{Epoch, Units};
 
@@ -42,6 +42,8 @@ pub struct Format {
     pub source: &'static str,
     /// What its files hold and records don't, so that no conversion keeps it.
     pub not_read: &'static [&'static str],
+    /// Whether files of this format may have addresses in bytes and not in sectors; then addresses that look so give a warning.
+    pub(crate) address_varies: bool,
     /// Since when its times count.
     pub(crate) epoch: Epoch,
     pub(crate) codec: Codec,
@@ -303,12 +305,16 @@ const SAMPLE_BYTES: usize = 64 << 10;
 /// How many lines detection reads; blkparse output starts with events that are not requests.
 pub(crate) const SAMPLE_LINES: usize = 256;
 
+/// How DOS ends a text (Ctrl-Z).
+const END_OF_TEXT: u8 = 0x1a;
+
 /// Whether a line is empty or a comment in every format.
 #[inline]
 pub(crate) fn is_void(line: &[u8]) -> bool {
     match line.first() {
         None | Some(b'#') => true,
         Some(b' ' | b'\t' | b'\r') => line.trim_ascii().is_empty(),
+        Some(&END_OF_TEXT) => line.len() == 1,
         Some(_) => false,
     }
 }
@@ -405,6 +411,7 @@ pub(crate) fn open<F: LineFormat>(
     let sample = lines.sample()?;
     let head = head::of(sample);
     let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample, head.as_ref()));
+    let names = head.as_ref().map(|head| line_of(sample, head.number).to_vec());
     let head = head.filter(|_| !F::FINDS_COLUMNS);
     let flag = F::FLAG.filter(|_| !options.invert_ops);
     let own = OwnColumns { columns: F::COLUMNS, flag, units };
@@ -422,7 +429,8 @@ pub(crate) fn open<F: LineFormat>(
         let remedy = why.remedy.unwrap_or_default();
         return Err(TraceError::new(why.kind, &name, why.problem, remedy).at(place));
     }
-    Ok(Box::new(LineSource::new(lines, reader, rule, usual, options.skip_malformed)))
+    let head = NamesOfColumns { rule, text: names };
+    Ok(Box::new(LineSource::new(lines, reader, head, usual, options.skip_malformed)))
 }
 
 /// Detects the format of a text from its beginning: the one in which most lines are valid.

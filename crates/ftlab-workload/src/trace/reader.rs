@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::replay::{Batches, Source, SourceError};
 
+use super::chance::FirstRequests;
 use super::clock::ClockSteps;
 use super::error::{ErrorKind, TraceError, TracePosition};
 use super::folder::Gathered;
@@ -25,6 +26,8 @@ use super::units::{TimeUnit, UnitNames, Units};
 
 /// The most records in a batch.
 pub const BATCH: usize = 16 << 10;
+/// How many requests at the beginning tell of the unit of addresses.
+const LOOKED_AT: usize = 256;
 /// How many records are put into their final order at a time, beyond the window.
 const STRIDE: usize = 4 * BATCH;
 
@@ -44,6 +47,7 @@ pub struct Trace {
     ready: usize,
     more: bool,
     origin: Option<SimTime>,
+    first: FirstRequests,
     silence: Silence,
     steps: ClockSteps,
     next_judgement: u64,
@@ -259,6 +263,7 @@ fn begin(
         ready: 0,
         more: true,
         origin: None,
+        first: FirstRequests::default(),
         silence: Silence::default(),
         steps: ClockSteps::default(),
         next_judgement: BATCH as u64,
@@ -301,6 +306,10 @@ impl Trace {
             op: if invert { inverted(record.op) } else { record.op },
             ..*record
         }));
+        if self.silence.records == 0 {
+            let placed = batch.iter().filter(|record| record.op != Op::Flush);
+            placed.take(LOOKED_AT).for_each(|record| self.first.add(record));
+        }
         self.silence.add(batch);
         self.steps.add(batch);
         self.handed = upto;
@@ -515,6 +524,7 @@ impl Trace {
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
         all.extend(super::doubts::tick(&self.gate, &self.steps));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
+        all.extend(super::doubts::bytes(self.format, &self.options, &self.first));
         all.extend(super::doubts::large(&self.gate));
         all.extend(super::doubts::seldom(&self.options, &self.gate));
         all.extend(super::doubts::date(self.format, &self.options, self.origin()));

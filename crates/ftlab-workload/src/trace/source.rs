@@ -55,11 +55,20 @@ pub(crate) struct LineSource<F> {
     skip_malformed: bool,
     number: u64,
     skipped: Skipped,
-    head: HeadRule,
+    head: NamesOfColumns,
+    /// Lines that repeat the names of the columns: the first, and how many.
+    repeated: Option<(u64, u64)>,
     usual: UsualLine,
     marks: LineMarks,
     /// Why the last request may be cut off.
     cut: Option<String>,
+}
+
+/// The line that names the columns.
+pub(crate) struct NamesOfColumns {
+    pub rule: HeadRule,
+    /// As it is written, if there is one.
+    pub text: Option<Vec<u8>>,
 }
 
 /// The lines that errors further on refer to.
@@ -101,7 +110,7 @@ impl<F: LineFormat> LineSource<F> {
     pub fn new(
         lines: Lines,
         format: F,
-        head: HeadRule,
+        head: NamesOfColumns,
         usual: UsualLine,
         skip_malformed: bool,
     ) -> LineSource<F> {
@@ -112,6 +121,7 @@ impl<F: LineFormat> LineSource<F> {
             number: 0,
             skipped: Skipped::default(),
             head,
+            repeated: None,
             usual,
             marks: LineMarks::default(),
             cut: None,
@@ -203,7 +213,12 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 Err(_) if format::is_void(line) => continue,
                 Err(bad) => bad,
             };
-            let Some(bad) = self.head.weigh(self.number, bad) else { continue };
+            let Some(bad) = self.head.rule.weigh(self.number, bad) else { continue };
+            if self.number > 1 && self.head.text.as_deref() == Some(line) {
+                let (first, count) = self.repeated.unwrap_or((self.number, 0));
+                self.repeated = Some((first, count + 1));
+                continue;
+            }
             let is_whole = matches!(bad.kind, ErrorKind::Unordered | ErrorKind::Unsupported);
             let skips = self.skip_malformed && !is_whole;
             if skips && self.skipped.first.is_some() {
@@ -222,12 +237,19 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
 
     fn remarks(&self) -> Remarks {
         let mut remarks = self.format.remarks();
-        if let HeadRule::Passed { number, said } = &self.head
+        if let HeadRule::Passed { number, said } = &self.head.rule
             && *number <= self.number
         {
             remarks.assumed.push(said.clone());
         }
         remarks.assumed.extend(self.lines.notes().iter().map(|&note| note.to_owned()));
+        remarks.warnings.extend(self.repeated.map(|(first, count)| {
+            let which = match count {
+                1 => format!("line {first} names the columns again, and is"),
+                _ => format!("line {first} and {} more name the columns again, and are", count - 1),
+            };
+            format!("{which} passed over: were files joined?")
+        }));
         remarks.warnings.extend(self.cut.clone());
         remarks
     }

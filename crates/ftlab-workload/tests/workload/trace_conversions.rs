@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
 use ftlab_workload::trace::{
-    ColumnPlan, ConvertOptions, Converted, FORMATS, Format, Location, Options, Record, TraceWriter,
-    convert, inspect, named, open,
+    ColumnPlan, ConvertOptions, Converted, FORMATS, Format, Location, Options, Record, TraceError,
+    TraceWriter, convert, inspect, named, open,
 };
 use proptest::prelude::*;
 
@@ -286,4 +286,24 @@ fn trims_of_ssdsim_stay() {
     let (done, written) = converted(lines, "ssdsim", "ssdsim");
     assert_eq!((written.as_str(), done.dropped), (lines, 0));
     assert!(done.remarks[0].contains("trims have the flag 2"), "{done:?}");
+}
+
+#[test]
+fn a_trace_of_less_than_a_second_is_read_back_from_a_clock_of_seconds() {
+    let text = "1000,h,0,Read,0,4096,1\n2000,h,0,Write,4096,512,1\n";
+    let (done, written) = converted(text, "msr", "tencent");
+    assert_eq!((done.requests, done.rounded_times), (2, 1));
+    let read = |format: &str| {
+        let options = Options::default().with_format(format).expect("known");
+        let location = Location::Memory("t".to_owned(), written.clone().into_bytes().into());
+        let mut trace = open(location, options)?;
+        let (mut all, mut batch) = (Vec::new(), Vec::new());
+        while trace.next_batch(&mut batch)? {
+            all.extend_from_slice(&batch);
+        }
+        Ok::<_, TraceError>((all, trace.facts().timeless))
+    };
+    let (records, timeless) = read("tencent").unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(records.iter().map(|record| record.op).collect::<Vec<_>>(), [Op::Read, Op::Write]);
+    assert!(timeless && records.iter().all(|record| record.at == SimTime::ZERO));
 }

@@ -1,6 +1,8 @@
 //! Files of known formats whose heads, clocks or events say something else than usual: refused, or doubted.
 
-use ftlab_workload::trace::{self, ColumnPlan, Facts, Location, Options, TimeUnit, TraceError};
+use ftlab_workload::trace::{
+    self, ColumnPlan, Facts, Location, Options, SpaceUnit, TimeUnit, TraceError,
+};
 
 fn open_as(name: &str, bytes: &[u8], options: Options) -> Result<Facts, TraceError> {
     let location = Location::Memory(name.to_owned(), bytes.to_vec().into());
@@ -135,4 +137,32 @@ fn events_that_are_missing_are_said() {
     let facts = read(ftrace);
     assert_eq!(facts.requests, 2);
     assert!(facts.warnings.join("; ").contains("1234 events were lost"), "{facts:?}");
+}
+
+#[test]
+fn addresses_that_look_like_bytes_are_doubted_where_they_may_be() {
+    let said = |text: &str, options: Options| {
+        let facts =
+            open_as("test", text.as_bytes(), options).unwrap_or_else(|error| panic!("{error}"));
+        facts
+            .warnings
+            .join("; ")
+            .contains("all are multiples of 512, as bytes are (`address_unit` byte;")
+    };
+    let fiu = |unit: u64| {
+        let line =
+            |at: u64| format!("{at}000 7 dd {} {} W 8 0\n", at * at % 19 * 8 * unit, 8 * unit);
+        lines(20, line)
+    };
+    assert!(said(&fiu(512), Options::default()));
+    assert!(!said(&fiu(1), Options::default()));
+    let unit = Options { address_unit: Some(SpaceUnit::Sector), ..Options::default() };
+    assert!(!said(&fiu(512), unit));
+    let diskmon =
+        lines(20, |at| format!("{at}\t{at}.5\t0.1\t0\tRead\t{}\t4096\n", at * at % 19 * 4096));
+    assert!(said(&diskmon, Options::default()));
+    // blkparse has sectors in any case.
+    let blkparse =
+        lines(20, |at| format!("8,0 0 {at} 0.{at:09} 1 D R {} + 4096 [dd]\n", at * at % 19 * 4096));
+    assert!(!said(&blkparse, Options::default()));
 }

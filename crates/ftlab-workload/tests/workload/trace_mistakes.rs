@@ -2,7 +2,9 @@
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
-use ftlab_workload::trace::{Facts, Location, Options, Record, SpaceUnit, TraceError, open};
+use ftlab_workload::trace::{
+    ColumnPlan, Facts, Location, Options, Record, SpaceUnit, TraceError, open,
+};
 
 fn read_as(content: &[u8], options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
     let mut trace = open(Location::Memory("test".to_owned(), content.to_vec().into()), options)?;
@@ -170,4 +172,33 @@ fn sizes_of_spc_that_look_like_sectors_are_doubted() {
     assert!(!warned(&lines.replace(",8,r", ",70000,r"), Options::default()), "too large");
     let sectors = Options { size_unit: Some(SpaceUnit::Sector), ..Options::default() };
     assert!(!warned(&lines, sectors));
+}
+
+#[test]
+fn a_text_may_end_as_dos_ends_it() {
+    for end in ["\x1a", "\x1a\n"] {
+        let (records, facts) = read(format!("{MSR}{end}").as_bytes());
+        assert_eq!((&records[..], facts.skipped_lines), (&expected()[..], 0));
+        assert_eq!(facts.warnings, [""; 0]);
+    }
+    assert!(failure(format!("{MSR}\x1a1\n").as_bytes()).contains("line 3"));
+}
+
+#[test]
+fn names_of_columns_may_come_again_where_files_were_joined() {
+    let head = "Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime\n";
+    let more = "2000,h,0,Write,4096,512,1\n";
+    let (records, facts) = read(format!("{head}{MSR}{head}{more}{head}{more}").as_bytes());
+    assert_eq!((records.len(), facts.skipped_lines), (4, 0));
+    let said = facts.warnings.join("; ");
+    assert!(said.contains("line 4 and 1 more name the columns again"), "{said}");
+    let table = "ts,op,offset,len\n1,R,0,4096\nts,op,offset,len\n2,W,4096,512\n";
+    let plan = ColumnPlan::parse("time=ts:us,op=op,offset=offset,size=len").expect("columns");
+    let options = Options { columns: plan, ..Options::default() };
+    let (records, facts) = read_as(table.as_bytes(), options).expect("readable");
+    assert_eq!(records[1], record(1_000, Op::Write, 8, 1));
+    assert!(facts.warnings.join("; ").contains("line 3 names the columns again"), "{facts:?}");
+    // Other names are not passed over.
+    let other = format!("{head}{MSR}{}{more}", head.replace("Offset,Size", "Size,Offset"));
+    assert!(failure(other.as_bytes()).contains("line 4"));
 }

@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "README of github.com/alibaba/block-traces; Li et al., IISWC 2020",
     not_read: &[],
+    address_varies: false,
     epoch: Epoch::Calendar,
     codec: Codec::Text {
         fit: format::fit::<Alibaba>,

@@ -30,6 +30,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "biosnoop(8) and biosnoop.py of bcc",
     not_read: &["processes", "latencies", "names of disks"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Biosnoop>,

@@ -27,6 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "blkparse(1), sections on the default format, actions and RWBS",
     not_read: &["processes", "processors", "events that are no requests"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Blkparse>,

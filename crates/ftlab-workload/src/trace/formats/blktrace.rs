@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "struct blk_io_trace in include/uapi/linux/blktrace_api.h, version 7",
     not_read: &["processes", "processors", "events that are no requests"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Binary { begins, open: format::open_binary::<Blktrace> },
 };

@@ -36,6 +36,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "the user",
     not_read: &[],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Csv>, open: format::open::<Csv>, writer: None },
 };

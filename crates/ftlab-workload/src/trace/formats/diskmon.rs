@@ -24,6 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "DiskMon v2.01, Sysinternals",
     not_read: &["durations"],
+    address_varies: true,
     epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<DiskMon>, open: format::open::<DiskMon>, writer: None },
 };

@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "DiskSim 4.0 manual, and iotrace_ascii_get_ioreq_event in disksim_iotrace.c",
     not_read: &["flags other than that of a read"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<DiskSim>,
@@ -43,6 +44,7 @@ pub(crate) static OUTTRACE: Format = Format {
     unit_varies: false,
     source: "iodriver_request in disksim_iodriver.c",
     not_read: &["flags other than that of a read", "queues, tags and numbers of requests"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<OutTrace>,

@@ -20,6 +20,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "iotrace_validate_get_ioreq_event in disksim_iotrace.c",
     not_read: &["service times"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Validate>,

@@ -35,6 +35,7 @@ pub(crate) mod v2 {
         unit_varies: false,
         source: SOURCE,
         not_read: &["names of files"],
+        address_varies: false,
         epoch: Epoch::Own,
         codec: Codec::Text {
             fit: format::fit::<Fio<2>>,
@@ -57,6 +58,7 @@ pub(crate) mod v3 {
         unit_varies: false,
         source: SOURCE,
         not_read: &["names of files"],
+        address_varies: false,
         epoch: Epoch::Own,
         codec: Codec::Text {
             fit: format::fit::<Fio<3>>,

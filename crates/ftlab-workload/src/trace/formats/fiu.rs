@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "README of the FIU traces at SNIA IOTTA; Koller and Rangaswami, FAST 2010",
     not_read: &["processes", "hashes of content"],
+    address_varies: true,
     epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Fiu>, open: format::open::<Fiu>, writer: None },
 };

@@ -28,6 +28,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "include/trace/events/block.h of Linux; Documentation/trace/ftrace.rst; trace-cmd-report(1)",
     not_read: &["processes", "processors", "events that are no requests"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Ftrace>, open: format::open::<Ftrace>, writer: None },
 };

@@ -23,6 +23,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "hptrace.h and disksim_iotrace.c of DiskSim 4.0; Ruemmler and Wilkes, USENIX Winter 1993",
     not_read: &["start and stop of each request", "drivers, cylinders and flags"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Binary { begins, open: format::open_binary::<HpSrt> },
 };

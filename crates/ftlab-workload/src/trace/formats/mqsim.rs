@@ -17,6 +17,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "MQSim (Tavakkol et al., FAST 2018), README and src/host/ASCII_Trace_Definition.h",
     not_read: &[],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Ascii<false>>,

@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Narayanan et al., FAST 2008",
     not_read: &["host names", "response times"],
+    address_varies: false,
     epoch: Epoch::Calendar,
     codec: Codec::Text {
         fit: format::fit::<Msr>,

@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "FAQ of libCacheSim, and oracleGeneralBin.h",
     not_read: &["the next access of each object"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Binary { begins: |_| false, open: format::open_binary::<OracleGeneral> },
 };

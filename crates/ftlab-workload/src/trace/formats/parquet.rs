@@ -25,6 +25,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "ftlab's own choice of columns; parquet.apache.org for the container",
     not_read: &["other columns"],
+    address_varies: true,
     epoch: Epoch::Own,
     codec: Codec::Parquet,
 };
@@ -94,7 +95,7 @@ fn refused(name: &str, unread: Unread) -> TraceError {
         Unread::Damaged(error) => corrupt(name, &error),
         Unread::Missing { column, known } => {
             let problem =
-                format!("there is no column `{column}`; the columns are: {}", known.join(", "));
+                format!("there is no column {column}; the columns are: {}", known.join(", "));
             let remedy = format!("name the columns {}", FORMAT.columns);
             TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy)
         }
@@ -141,7 +142,7 @@ impl RecordSource for ParquetSource {
         if !self.columns.has(4) {
             remarks
                 .assumed
-                .push("all requests are of stream 0, because there is no `stream`".to_owned());
+                .push("all requests are of stream 0, because there is no column stream".to_owned());
         }
         remarks
     }
@@ -186,18 +187,24 @@ impl ParquetSource {
     fn record(&self, index: usize) -> Result<Record, &'static str> {
         let [times, ops, lbas, sizes, streams] = self.columns.rows();
         let op = u8::try_from(ops[index]).ok().and_then(op_of);
-        let known = "`op` is none of 0 (read), 1 (write), 2 (trim), 3 (flush), 4 (write with FUA)";
+        let known =
+            "the column op is none of 0 (read), 1 (write), 2 (trim), 3 (flush), 4 (write with FUA)";
         let (op, fua) = op.ok_or(known)?;
-        let time = times[index].checked_mul(self.units.time.ns()).ok_or("`t_ns` is too large")?;
+        let time = times[index]
+            .checked_mul(self.units.time.ns())
+            .ok_or("the number in the column t_ns is too large")?;
         let scale =
             |value: u64, unit: SpaceUnit| value.checked_mul(unit.bytes()).map(|bytes| bytes / 512);
-        let lba = scale(lbas[index], self.units.address).ok_or("`lba` is too large")?;
-        let sectors = scale(sizes[index], self.units.size).ok_or("`sectors` is too large")?;
+        let lba = scale(lbas[index], self.units.address)
+            .ok_or("the number in the column lba is too large")?;
+        let sectors = scale(sizes[index], self.units.size)
+            .ok_or("the number in the column sectors is too large")?;
         if lba.checked_add(sectors).is_none_or(|end| end > MOST_SECTORS) {
-            return Err("`lba` and `sectors` exceed 2^64 bytes");
+            return Err("lba and sectors exceed 2^64 bytes");
         }
         let stream = streams.get(index).copied().unwrap_or(0);
-        let stream = u32::try_from(stream).map_err(|_| "`stream` exceeds 32 bits")?;
+        let stream =
+            u32::try_from(stream).map_err(|_| "the number in the column stream exceeds 32 bits")?;
         let (at, sectors) = (SimTime(time), u32::try_from(sectors).unwrap_or(u32::MAX));
         if op == Op::Flush {
             return Ok(Record::flush(at, stream));
@@ -208,7 +215,7 @@ impl ParquetSource {
 
 #[cold]
 fn wrong_type(name: &str, column: &str) -> TraceError {
-    let problem = format!("the column `{column}` does not contain integers of 32 or 64 bits");
+    let problem = format!("the column {column} does not contain integers of 32 or 64 bits");
     let remedy = format!("write the columns {} as integers", FORMAT.columns);
     TraceError::new(ErrorKind::UnknownFormat, name, problem, remedy)
 }

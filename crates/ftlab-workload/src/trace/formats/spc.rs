@@ -22,6 +22,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "SPC Trace File Format Specification 1.0.1 (2002)",
     not_read: &["fields behind the time"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Spc>,

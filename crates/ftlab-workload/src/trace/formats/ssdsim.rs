@@ -32,6 +32,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: true,
     source: "SSDsim (Hu et al., ICS 2011), get_requests in ssd.c",
     not_read: &["the sixth column"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text {
         fit: format::fit::<Ascii<true>>,

@@ -24,6 +24,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "README of the traces at SNIA IOTTA; Lee et al., SYSTOR 2017",
     not_read: &["response times"],
+    address_varies: false,
     epoch: Epoch::Calendar,
     codec: Codec::Text {
         fit: format::fit::<Systor>,

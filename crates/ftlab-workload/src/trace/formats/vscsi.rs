@@ -27,6 +27,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "Waldspurger et al., FAST 2015; vscsi.h of libCacheSim",
     not_read: &["serial numbers", "numbers of segments"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Binary { begins, open: format::open_binary::<Vscsi> },
 };

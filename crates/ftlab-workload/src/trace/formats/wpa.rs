@@ -26,6 +26,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "Windows Performance Analyzer, graph Disk Usage; wpaexporter.exe",
     not_read: &["other columns"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Wpa>, open: format::open::<Wpa>, writer: None },
 };

@@ -31,6 +31,7 @@ pub(crate) static FORMAT: Format = Format {
     unit_varies: false,
     source: "xperf -i FILE -o FILE; Kavalanekar et al., IISWC 2008",
     not_read: &["processes", "elapsed times", "names of files", "events that are no requests"],
+    address_varies: false,
     epoch: Epoch::Own,
     codec: Codec::Text { fit: format::fit::<Xperf>, open: format::open::<Xperf>, writer: None },
 };
