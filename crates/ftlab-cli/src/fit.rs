@@ -36,13 +36,18 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
     let config = device_of(played, &source)?;
     let mut trace = load::open(input, reading.options())?;
     let Fitted { text, requests, character } = fit(&mut trace, input, name.as_deref())?;
-    result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
     let shown = output.display();
-    say!("{shown}: a workload fitted to {} of {input}", counted(requests, "request"));
     let workload = Workload::parse(&shown.to_string(), &text, &mut |_: &str| Ok(String::new()));
     let workload = workload.map_err(|_| Failure::usage(format!("{shown} is not read again")))?;
     let fitted = character_of(&workload, played.seed)?;
     let characters = compare_characters(&character, &fitted);
+    let on_device = |config: Config| {
+        compare_on(&config, [source, LoadSource::Workload(Arc::new(workload))], played)
+    };
+    // A load that the device refuses leaves no file.
+    let comparison = config.map(on_device).transpose()?;
+    result::write_file(output, text.as_bytes(), &WORKLOAD, *force)?;
+    say!("{shown}: a workload fitted to {} of {input}", counted(requests, "request"));
     if let Some(file) = page {
         let load = |name, character| ShownLoad { name, character, inspection: None };
         let both = [load("trace", &character), load("fitted", &fitted)];
@@ -53,12 +58,10 @@ pub fn run(args: &FitArgs, out: &mut dyn Write) -> Result<(), Failure> {
         character::print_comparison(&characters, [input, &shown.to_string()], out)?;
         character::print_verdict(&characters, out)?;
     }
-    let Some(config) = config else {
+    let Some(comparison) = comparison else {
         say!("Play it with ftlab run --device DEVICE --workload {shown}");
         return Ok(());
     };
-    let comparison =
-        compare_on(&config, [source, LoadSource::Workload(Arc::new(workload))], played)?;
     match played.json {
         true => {
             let mut document = serde_json::to_value(&comparison).map_err(Failure::usage)?;

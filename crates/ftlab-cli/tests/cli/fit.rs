@@ -93,3 +93,14 @@ fn what_does_not_fit_together_is_refused() {
     fails(&place, "trace fit trace.csv -o like.toml --device nothing", &["nothing"]);
     fails(&place, "trace fit - -o like.toml --device tiny", &["read only once", "remedy"]);
 }
+
+#[test]
+fn a_trace_that_the_device_refuses_leaves_no_workload() {
+    let place = Place::new();
+    let line =
+        |at: u64| format!("{},test,0,Write,{},4096,0\n", 129_000_000_000_000_000 + at, at << 40);
+    place.write("far.csv", (0..40).map(line).collect::<String>().as_bytes());
+    fails(&place, "trace fit far.csv -o like.toml --page like.html --device tiny", &["remedy"]);
+    assert!(!place.path("like.toml").exists() && !place.path("like.html").exists());
+    assert_eq!(place.run("trace fit far.csv -o like.toml").code, 0);
+}
