@@ -97,7 +97,7 @@ class Sequence:
     next_bytes_ratio: float | None
     """The same share of bytes."""
     near_ratio: float | None
-    """The share that start where any of the last 16 ended."""
+    """The share that start where any of the last 16 of their stream ended."""
     near_bytes_ratio: float | None
     """The same share of bytes."""
     run_requests: Distribution
