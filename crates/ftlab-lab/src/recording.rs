@@ -11,6 +11,7 @@ use ftlab_workload::fio::FioTally;
 use ftlab_workload::replay::{Completed, PhaseStart, Sink};
 use parquet::errors::ParquetError;
 
+use crate::failure::Failure;
 use crate::power_cuts::Played;
 use crate::result::Requests;
 
@@ -26,6 +27,19 @@ pub struct Flags {
     pub aged: Cell<bool>,
     /// The state of the ageing, set whenever it changes.
     pub outlook: Cell<Option<AgeingOutlook>>,
+}
+
+/// Refuses to keep requests where that is left out of the program, so that none are lost in silence.
+///
+/// # Errors
+/// It is `wanted`, and there is no feature `tables`.
+pub fn refuse_requests(wanted: bool) -> Result<(), Failure> {
+    match wanted && !cfg!(feature = "tables") {
+        false => Ok(()),
+        true => Err(Failure::usage(
+            "this build of ftlab keeps no requests of a run\n  remedy: build it with the feature tables, or ask for none",
+        )),
+    }
 }
 
 /// Records a run, including its preconditioning.

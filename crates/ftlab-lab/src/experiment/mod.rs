@@ -47,7 +47,7 @@ use crate::human;
 use crate::load::{Decoder, TraceFacts};
 use crate::memory::Instruments;
 use crate::power_cuts::{LosesPower, Played, PowerCutReport, refuse_without_recovery};
-use crate::recording::{Flags, Recording};
+use crate::recording::{Flags, Recording, refuse_requests};
 use crate::result::{
     DeviceDocument, LoadDocument, ReplayDocument, ResultDocument, StepDocument, notes_on_clocks,
 };
@@ -220,6 +220,7 @@ impl Experiment {
         instruments: Instruments<P, C>,
     ) -> Result<Measured<P, C>, Failure> {
         let Conduct { watcher, stop, requests } = conduct;
+        refuse_requests(requests.is_some())?;
         let mut supervision = Supervision { watcher, stop };
         guarded(self.preparation.image(), async {
             let mut device = self.preparation.device_with(config, seed, instruments)?;
@@ -276,6 +277,7 @@ impl Experiment {
         conduct: Conduct<'_>,
     ) -> Result<Measured<P, C>, Failure> {
         let Conduct { watcher, stop, requests } = conduct;
+        refuse_requests(requests.is_some())?;
         let PreparedRun { device, recorder, phases_before, steps, seed } = prepared;
         let flags = Flags::default();
         let mut recording = Recording::new(&device, requests, &flags);

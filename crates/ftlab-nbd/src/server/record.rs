@@ -175,4 +175,36 @@ mod tests {
         assert!(trims[0].starts_with("trims have the flag 2"), "{trims:?}");
         assert_eq!(told("blkparse", [Op::Read, Op::Trim, Op::Write]), [""; 0]);
     }
+
+    #[test]
+    fn a_recording_that_fails_says_so_once_and_leaves_what_it_has() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("trace");
+        let spec = RecordSpec {
+            path: path.clone(),
+            format: named("blkparse").unwrap(),
+            drop_unsupported: false,
+        };
+        let mut recorder = TraceRecorder::new(&spec).unwrap_or_else(|error| panic!("{error}"));
+        let mut record = |recorder: &mut TraceRecorder, op| {
+            let request = Request { op, lba: Lba(8), sectors: 8, stream: 0, tag: 0, fua: false };
+            recorder.record(&request, SimTime(1_000));
+        };
+        record(&mut recorder, Op::Write);
+        assert_eq!(recorder.flush(), None);
+        // What can't be written, like anything once the drive of the file is full.
+        record(&mut recorder, Op::Append);
+        let told = recorder.flush().expect("it has ended");
+        assert!(
+            told.starts_with("recording has ended: ") && told.contains(".unfinished"),
+            "{told}"
+        );
+        record(&mut recorder, Op::Write);
+        assert_eq!(recorder.flush(), None, "it was told");
+        let failure = recorder.finish().expect_err("it failed").to_string();
+        assert!(failure.contains("what was recorded before is in"), "{failure}");
+        assert!(!path.exists());
+        let left = std::fs::read_to_string(TraceWriter::unfinished(&path)).unwrap();
+        assert_eq!(left.lines().count(), 1, "{left}");
+    }
 }
