@@ -37,16 +37,19 @@ pub struct ReadRequests {
 /// Reads requests. Those without a time come at `now`.
 pub fn requests_of(columns: &Bound<'_, PyAny>, now: Option<SimTime>) -> PyResult<ReadRequests> {
     let mut columns = columns_of(columns, HeldNumbers::Whole)?;
-    columns.sort_by(|(one, _), (other, _)| one.cmp(other));
-    if let Some((name, _)) = columns.iter().find(|(name, _)| !KNOWN.contains(&name.as_str())) {
-        let other = own_table::suggested(&columns).map_or(String::new(), |columns| {
-            format!("; or say which column is what: `columns` {columns}")
+    let unknown =
+        columns.iter().map(|(name, _)| name).filter(|name| !KNOWN.contains(&name.as_str()));
+    if let Some(name) = unknown.min() {
+        // A column may be called by its number, which is that in the table.
+        let other = own_table::suggested(&columns).map_or(String::new(), |suggested| {
+            format!("; or say which column is what: {suggested}")
         });
         return Err(usage(format!(
             "requests have no column {name}\n  remedy: leave it out, or write one of {}{other}",
             KNOWN.join(", ")
         )));
     }
+    columns.sort_by(|(one, _), (other, _)| one.cmp(other));
     let rows = equal_rows(&columns)?;
     let columns: BTreeMap<String, ArrayRef> = columns.into_iter().collect();
     let column = |name: &str| columns.get(name).map(|values| numbers(name, values)).transpose();

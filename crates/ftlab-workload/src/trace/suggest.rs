@@ -85,10 +85,10 @@ impl Guess {
     }
 }
 
-/// What `columns` would probably read a table that begins so.
+/// What `columns` would probably read a table that begins so, in words: with what else may be meant, and what to look at.
 #[must_use]
 pub fn suggested_columns(sample: &[u8]) -> Option<String> {
-    guess(sample).columns
+    guess(sample).in_words()
 }
 
 /// Looks at the beginning of a text.
