@@ -2,6 +2,7 @@
 
 use super::format::{SAMPLE_LINES, is_void};
 use super::head::Head;
+use super::words::counted;
 
 /// The lines before that make the length of a number telling.
 const ENOUGH: usize = 8;
@@ -59,7 +60,8 @@ impl UsualLine {
         }
         let (count, fewest) = (fields(line).count(), self.fields);
         if count < fewest {
-            return Some(format!("has {count} fields, where all others have at least {fewest}"));
+            let fields = counted(count as u64, "field", "fields");
+            return Some(format!("has {fields}, where all others have at least {fewest}"));
         }
         let length = fields(line).last().map_or(0, <[u8]>::len);
         self.last

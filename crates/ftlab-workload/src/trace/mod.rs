@@ -51,6 +51,7 @@ mod table;
 mod table_layout;
 mod units;
 mod utf16;
+mod words;
 
 pub use character::{
     ArrivalCharacter, Character, CharacterComparison, CharacterTally, ComparedFigure,

@@ -18,6 +18,7 @@ use super::options::Options;
 use super::reader::{self, Trace};
 use super::record::Record;
 use super::source::{RecordSource, Skipped};
+use super::words::counted;
 
 /// The most files that are read at once.
 const MOST_AT_ONCE: usize = 512;
@@ -100,7 +101,7 @@ pub(crate) fn several(
     source.beside = beside;
     if !folders.is_empty() {
         let listed = folders.iter().take(MOST_REMARKS).map(String::as_str).collect::<Vec<_>>();
-        let count = counted(folders.len() as u32, "folder in it is", "folders in it are");
+        let count = counted(folders.len() as u64, "folder in it is", "folders in it are");
         source.remarks.assumed.push(format!("{count} read with it: {}", listed.join(", ")));
     }
     Ok((Box::new(source), format, Compression::None))
@@ -357,7 +358,7 @@ impl RecordSource for PartsSource {
         let count = self.opened;
         remarks.assumed.push(format!(
             "{}, {how}",
-            counted(count, "file with one clock", "files with one clock")
+            counted(count.into(), "file with one clock", "files with one clock")
         ));
         if !self.beside.is_empty() {
             let listed: Vec<_> =
@@ -366,7 +367,7 @@ impl RecordSource for PartsSource {
             remarks.assumed.push(format!(
                 "{}: {}",
                 counted(
-                    count as u32,
+                    count as u64,
                     "thing beside them is no trace",
                     "things beside them are no traces"
                 ),
@@ -379,11 +380,6 @@ impl RecordSource for PartsSource {
     fn skipped(&self) -> &Skipped {
         &self.skipped
     }
-}
-
-/// A number of things, in words.
-fn counted(count: u32, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 /// Adds what to do about a file of a folder that is perhaps no trace.
@@ -403,7 +399,9 @@ fn no_part(mut error: TraceError) -> TraceError {
 fn not_unpacked(name: &str, opened: u32, error: &std::io::Error) -> TraceError {
     let doing = match opened {
         0 => "can't unpack it".to_owned(),
-        _ => format!("can't unpack it beyond its first {}", counted(opened, "file", "files")),
+        _ => {
+            format!("can't unpack it beyond its first {}", counted(opened.into(), "file", "files"))
+        }
     };
     TraceError::io(name, &doing, error)
 }

@@ -23,6 +23,7 @@ use super::record::Record;
 use super::shape::Silence;
 use super::source::RecordSource;
 use super::units::{TimeUnit, UnitNames, Units};
+use super::words::counted;
 
 /// The most records in a batch.
 pub const BATCH: usize = 16 << 10;
@@ -533,8 +534,8 @@ impl Trace {
         if self.gate.late_records > 0 {
             let (late, window) = (self.gate.late_records, self.options.order_window);
             all.push(format!(
-                "{late} requests came too late to be sorted within {window} records and were \
-                 given the time of the one before"
+                "{} too late to be sorted within {window} records and got the time of the one before",
+                counted(late, "request came", "requests came")
             ));
         }
         let skipped = self.source.skipped();
@@ -546,8 +547,12 @@ impl Trace {
         }
         if remarks.widened > 0 {
             all.push(format!(
-                "{} requests do not begin or end on a sector of 512 bytes and were widened",
-                remarks.widened
+                "{} on a sector of 512 bytes, and widened to it",
+                counted(
+                    remarks.widened,
+                    "request does not begin or end",
+                    "requests do not begin or end"
+                )
             ));
         }
         all

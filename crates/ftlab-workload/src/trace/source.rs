@@ -9,6 +9,7 @@ use super::head::HeadRule;
 use super::input::Lines;
 use super::lastline::UsualLine;
 use super::record::Record;
+use super::words::counted;
 
 /// Delivers checked records in batches.
 pub(crate) trait RecordSource: Send {
@@ -149,9 +150,9 @@ impl<F: LineFormat> LineSource<F> {
         }
         let back = Nanos(gate.fallen_ns()?);
         let FallingLine { number, text, behind } = self.marks.fall.as_ref()?;
-        let later = self.number - number;
+        let later = counted(self.number - number, "line", "lines");
         let problem = format!(
-            "the time falls back by {back} here, behind that of line {behind}, and stays behind: {later} lines later, that \
+            "the time falls back by {back} here, behind that of line {behind}, and stays behind: {later} later, that \
              is more than can be sorted"
         );
         let field = F::place(text, RecordPart::Time);

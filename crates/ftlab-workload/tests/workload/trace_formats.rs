@@ -182,7 +182,9 @@ fn systor_passes_over_rows_without_a_type() {
     let expected = [record(0, Op::Read, 8, 16, 2), record(1_500_000_000, Op::Write, 1, 1, 2)];
     assert_eq!(read(lines, "systor"), expected);
     let (_, facts) = read_with(lines, Options::default());
-    assert!(facts.assumed.iter().any(|text| text.starts_with("1 rows without a type")));
+    assert!(
+        facts.assumed.iter().any(|text| text.starts_with("1 row without a type is no request"))
+    );
 }
 
 #[test]

@@ -11,6 +11,7 @@ use ftlab::host::Op;
 use crate::trace::format::Remarks;
 use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
+use crate::trace::words::counted;
 
 /// The bits of the minor device number, as in the kernel.
 pub(super) const MINOR_BITS: u32 = 20;
@@ -233,16 +234,14 @@ impl BlockEvents {
         };
         remarks.assumed.push(format!("{} are the requests, {why}", names.all(self.event)));
         if self.preflush_writes > 0 {
-            remarks.assumed.push(match self.preflush_writes {
-                1 => "1 write with a flush before it is a plain write".to_owned(),
-                count => format!("{count} writes with a flush before them are plain writes"),
-            });
+            remarks.assumed.push(counted(
+                self.preflush_writes,
+                "write with a flush before it is a plain write",
+                "writes with a flush before them are plain writes",
+            ));
         }
         if self.again > 0 {
-            let again = match self.again {
-                1 => "1 issue of a request".to_owned(),
-                more => format!("{more} issues of requests"),
-            };
+            let again = counted(self.again, "issue of a request", "issues of requests");
             remarks.assumed.push(format!(
                 "{again} that the driver had given back (requeued) left out: a request counts once, when it was \
                  issued first"

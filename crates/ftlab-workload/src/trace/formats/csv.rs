@@ -105,9 +105,9 @@ impl Csv {
         // Unless the first line has names, a number in the plan is that of a column, whatever the fields are.
         let is_head = found.is_some() || plan.names_any(&fields);
         let layout = TableLayout::of(plan, FirstLine { fields: &fields, is_head });
-        let idle_words = layout.as_ref().is_ok_and(|layout| layout.op.column().is_none());
         let head = (is_head && !is_comment).then(|| first.to_vec());
         let layout = layout.map_err(|problem| no_column(&problem, first.len(), sample));
+        let layout = layout.and_then(|layout| with_used_words(layout, plan, &options.op_words));
         let mut csv = Csv {
             layout,
             marks: TableMarks::default(),
@@ -127,9 +127,6 @@ impl Csv {
             line: 0,
             zones: None,
         };
-        if idle_words && !options.op_words.is_empty() {
-            csv.layout = Err(words_of_nothing(plan));
-        }
         if let Ok(layout) = csv.layout {
             let learned = csv.settle_truths(&layout, sample);
             match learned.and_then(|()| csv.learned(&layout, sample)) {
@@ -430,11 +427,17 @@ fn two_meanings(problem: String) -> Bad {
     Bad { kind: ErrorKind::Unsupported, field: 0..0, problem, remedy: Some(remedy.to_owned()) }
 }
 
-/// The error for words of operations in a table without a column of them.
-#[cold]
-fn words_of_nothing(plan: &ColumnPlan) -> Bad {
+/// Refuses words of operations in a table without a column of them.
+fn with_used_words(
+    layout: TableLayout,
+    plan: &ColumnPlan,
+    words: &OpWords,
+) -> Result<TableLayout, Bad> {
+    if words.is_empty() || layout.op.column().is_some() {
+        return Ok(layout);
+    }
     let said = plan.of(RequestPart::Op).map_or("", |given| given.text.as_str());
-    Bad {
+    Err(Bad {
         kind: ErrorKind::Unsupported,
         field: 0..0,
         problem: format!(
@@ -444,7 +447,7 @@ fn words_of_nothing(plan: &ColumnPlan) -> Bad {
             "leave `op` out, or name the column of the operations in `columns`: op=COLUMN"
                 .to_owned(),
         ),
-    }
+    })
 }
 
 #[cold]

@@ -15,6 +15,7 @@ use crate::trace::gate::RecordPart;
 use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
+use crate::trace::words::counted;
 
 use super::block_events::{BlockAction, BlockEvents, BlockOperation, EventNames, stream_of_text};
 
@@ -176,8 +177,8 @@ impl LineFormat for Ftrace {
         let mut remarks = self.events.remarks();
         if self.lost > 0 {
             remarks.warnings.push(format!(
-                "{} events were lost where the trace was taken, and requests may be missing: record with a larger buffer",
-                self.lost
+                "{} lost where the trace was taken, and requests may be missing: record with a larger buffer",
+                counted(self.lost, "event was", "events were")
             ));
         }
         remarks

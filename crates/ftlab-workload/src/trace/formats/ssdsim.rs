@@ -16,6 +16,7 @@ use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter,
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
+use crate::trace::words::counted;
 
 use super::{put, read_or_write};
 
@@ -103,7 +104,11 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
             );
         }
         if self.trims > 0 {
-            assumed.push(format!("{} requests with a flag of 2 (erase) are trims", self.trims));
+            assumed.push(counted(
+                self.trims,
+                "request with a flag of 2 (erase) is a trim",
+                "requests with a flag of 2 (erase) are trims",
+            ));
         }
         Remarks { assumed, ..Remarks::default() }
     }

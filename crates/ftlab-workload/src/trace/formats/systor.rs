@@ -12,6 +12,7 @@ use crate::trace::format::{self, Codec, Columns, Format, LineFormat, LineWriter,
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
+use crate::trace::words::counted;
 
 use super::{put, put_seconds, read_or_write};
 
@@ -74,7 +75,11 @@ impl LineFormat for Systor {
     fn remarks(&self) -> Remarks {
         let mut assumed = Vec::new();
         if self.untyped > 0 {
-            assumed.push(format!("{} rows without a type are not requests", self.untyped));
+            assumed.push(counted(
+                self.untyped,
+                "row without a type is no request",
+                "rows without a type are no requests",
+            ));
         }
         Remarks { assumed, widened: self.widened, ..Remarks::default() }
     }

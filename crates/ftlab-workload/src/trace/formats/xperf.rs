@@ -20,6 +20,7 @@ use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::table::{Splitter, first_lines};
 use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
+use crate::trace::words::counted;
 
 pub(crate) static FORMAT: Format = Format {
     name: "xperf",
@@ -194,7 +195,11 @@ impl LineFormat for Xperf {
             "a request arrives its elapsed time before the time of its line, which is that of its end".to_owned(),
         );
         if self.others > 0 {
-            remarks.assumed.push(format!("{} lines of other events are no requests", self.others));
+            remarks.assumed.push(counted(
+                self.others,
+                "line of other events is no request",
+                "lines of other events are no requests",
+            ));
         }
         remarks
     }
