@@ -11,7 +11,7 @@ use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
 use super::op_words::{self, OpWords};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words};
-use super::units::{SINCE_1970, TimeUnit, time_name};
+use super::units::{SINCE_1970, SpaceUnit, TimeUnit, time_name};
 
 /// How many lines an error shows.
 const SHOWN: usize = 3;
@@ -149,7 +149,9 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
         return None;
     }
     let offset = found.iter().find(|(part, _)| *part == RequestPart::Offset && is_head);
-    let counts_pages = offset.and_then(|(part, index)| unit_of(*part, &first[*index]));
+    let counts_pages = offset
+        .and_then(|(part, index)| unit_of(*part, &first[*index]))
+        .filter(|unit| *unit == SpaceUnit::Page4k.bytes());
     let mut parts: Vec<String> = found
         .iter()
         .map(|(part, index)| {
@@ -238,8 +240,7 @@ fn unit(part: RequestPart, name: &str, cells: Cells<'_>, notes: &mut Vec<String>
             match unit_of(part, name) {
                 // Bytes are multiples of sectors.
                 None if fields().any(is_odd) => {
-                    let usual = usual.filter(|unit| *unit > 1).unwrap_or(SECTOR_BYTES);
-                    guessed_unit(part, usual, notes)
+                    guessed_unit(part, usual.unwrap_or(SECTOR_BYTES), notes)
                 }
                 None | Some(1) => String::new(),
                 Some(unit) => guessed_unit(part, unit, notes),

@@ -241,17 +241,26 @@ impl BlockEvents {
             ));
         }
         if self.again > 0 {
-            let again = counted(self.again, "issue of a request", "issues of requests");
-            remarks.assumed.push(format!(
-                "{again} that the driver had given back (requeued) left out: a request counts once, when it was \
-                 issued first"
-            ));
+            let again = counted(
+                self.again,
+                "issue of a request that the driver had given back (requeued) is left out",
+                "issues of requests that the driver had given back (requeued) are left out",
+            );
+            let why = "a request counts once, when it was issued first";
+            remarks.assumed.push(format!("{again}: {why}"));
         }
-        remarks.warnings.extend(self.unissued());
+        remarks.warnings = self.warnings();
+        remarks
+    }
+
+    /// What is odd about the events.
+    fn warnings(&self) -> Vec<String> {
+        let names = &self.names;
+        let mut warnings: Vec<String> = self.unissued().into_iter().collect();
         if self.event == BlkEvent::Queue && self.issues > 0 {
             let (queue, issues) =
                 (names.all(BlkEvent::Queue), names.counted(self.issues, BlkEvent::Issue));
-            remarks.warnings.push(format!(
+            warnings.push(format!(
                 "{queue} were counted, and the file has {issues}, too (`blkparse_event` issue)"
             ));
         }
@@ -259,14 +268,14 @@ impl BlockEvents {
         if self.event == BlkEvent::Issue && !self.said && self.queued > seen.saturating_mul(MANY) {
             let issues = names.counted(self.issues, BlkEvent::Issue);
             let queued = names.counted(self.queued, BlkEvent::Queue);
-            remarks.warnings.push(format!(
+            warnings.push(format!(
                 "the file has {issues}, which were counted, and {queued}: are issues missing? `blkparse_event` queue \
                  counts those"
             ));
         }
         if self.event == BlkEvent::Complete {
             let complete = names.all(BlkEvent::Complete);
-            remarks.warnings.push(format!(
+            warnings.push(format!(
                 "{complete} were counted: requests arrive when they had ended where the trace was taken, and in \
                  that order; replay them with a queue depth"
             ));
@@ -274,12 +283,12 @@ impl BlockEvents {
         let devices = || self.devices.iter().filter(|events| events.requests > 0);
         let count = devices().count();
         if count > 1 && !devices().all(|events| is_whole_disk(events.device)) {
-            remarks.warnings.push(format!(
+            warnings.push(format!(
                 "{count} devices in one file: a request to a partition or a mapped device shows again \
                  at the disk beneath"
             ));
         }
-        remarks
+        warnings
     }
 
     /// Returns what the file contains if it has no counted events.
