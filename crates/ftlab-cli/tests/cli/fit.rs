@@ -100,7 +100,11 @@ fn a_trace_that_the_device_refuses_leaves_no_workload() {
     let line =
         |at: u64| format!("{},test,0,Write,{},4096,0\n", 129_000_000_000_000_000 + at, at << 40);
     place.write("far.csv", (0..40).map(line).collect::<String>().as_bytes());
-    fails(&place, "trace fit far.csv -o like.toml --page like.html --device tiny", &["remedy"]);
+    fails(
+        &place,
+        "trace fit far.csv -o like.toml --page like.html --device tiny",
+        &["choose a larger device"],
+    );
     assert!(!place.path("like.toml").exists() && !place.path("like.html").exists());
     assert_eq!(place.run("trace fit far.csv -o like.toml").code, 0);
 }

@@ -307,3 +307,24 @@ fn a_trace_of_less_than_a_second_is_read_back_from_a_clock_of_seconds() {
     assert_eq!(records.iter().map(|record| record.op).collect::<Vec<_>>(), [Op::Read, Op::Write]);
     assert!(timeless && records.iter().all(|record| record.at == SimTime::ZERO));
 }
+
+#[test]
+fn addresses_in_parquet_that_look_like_bytes_are_doubted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let doubted = |unit: u64| {
+        let records = (0..20).map(|at| Record {
+            at: SimTime(at * 1_000),
+            op: Op::Write,
+            lba: Lba(at * at % 19 * 8 * unit),
+            sectors: 8 * unit as u32,
+            stream: 0,
+            fua: false,
+        });
+        let path = folder.path().join(format!("{unit}.parquet"));
+        written(&records.collect::<Vec<_>>(), named("parquet").expect("known"), &path);
+        let mut trace = open(path.as_path(), Options::default()).expect("readable");
+        while trace.next_batch(&mut Vec::new()).unwrap_or_else(|error| panic!("{error}")) {}
+        trace.facts().warnings.join("; ").contains("(`address_unit` byte;")
+    };
+    assert!(doubted(512) && !doubted(1));
+}
