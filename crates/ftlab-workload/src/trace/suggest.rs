@@ -308,7 +308,7 @@ fn odd_cell(part: RequestPart, cell: &str) -> String {
 }
 
 /// A cell that can't be this part in a column of which most cells are numbers or begin as such; none if all can.
-fn odd_number<'a>(part: RequestPart, data: &'a [Vec<String>], index: usize) -> Option<&'a str> {
+fn odd_number(part: RequestPart, data: &[Vec<String>], index: usize) -> Option<&str> {
     if !matches!(part, RequestPart::Time | RequestPart::Offset | RequestPart::Size) {
         return None;
     }
