@@ -186,7 +186,7 @@ mod tests {
             drop_unsupported: false,
         };
         let mut recorder = TraceRecorder::new(&spec).unwrap_or_else(|error| panic!("{error}"));
-        let mut record = |recorder: &mut TraceRecorder, op| {
+        let record = |recorder: &mut TraceRecorder, op| {
             let request = Request { op, lba: Lba(8), sectors: 8, stream: 0, tag: 0, fua: false };
             recorder.record(&request, SimTime(1_000));
         };
