@@ -24,6 +24,15 @@ pub(super) fn flash_bytes(counters: &DeviceCounters, page_bytes: u64) -> u64 {
     flash_pages_programmed(&counters.commands) * page_bytes
 }
 
+/// Bytes programmed on flash, in whole flash pages, for every byte that the host wrote.
+pub(super) fn amplification(
+    device: &DeviceCounters,
+    written_bytes: u64,
+    page_bytes: u64,
+) -> Option<f64> {
+    ratio(flash_bytes(device, page_bytes) as f64, written_bytes as f64)
+}
+
 /// Bytes of translation pages that were programmed, copies included.
 pub(super) fn map_bytes(counts: &DemandCounts, shape: &Shape) -> u64 {
     counts.programmed() * shape.page_size.0 + counts.copies * shape.mapping_unit.0

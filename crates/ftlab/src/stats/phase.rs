@@ -1,6 +1,8 @@
 //! The measurements of one phase of a run.
 
+use super::figures::amplification;
 use super::{DeviceCounters, HostStats};
+use crate::host::Op;
 
 /// What was measured in one phase.
 #[derive(Clone, Debug)]
@@ -20,6 +22,16 @@ pub struct PhaseStats {
     pub device: DeviceCounters,
     /// Whether time passed in it. Where none did, its requests are unmeasured ones.
     pub has_clock: bool,
+}
+
+impl PhaseStats {
+    /// Bytes programmed on flash, in whole flash pages of `page_bytes`, for every byte that the host wrote. None if it wrote
+    /// nothing.
+    #[must_use]
+    pub fn write_amplification(&self, page_bytes: u64) -> Option<f64> {
+        let written = self.host.op(Op::Write).bytes() + self.unmeasured.written_bytes;
+        amplification(&self.device, written, page_bytes)
+    }
 }
 
 /// Requests that are not measured, in a phase that is.

@@ -1,6 +1,7 @@
 //! Collects the measurements of a run: statistics for every phase, the timeline, and the rounds.
 
 use super::block_map::{self, BlockGroup, BlockMarks};
+use super::figures::amplification;
 use super::notes;
 use super::phase::{PhaseStats, Unmeasured};
 use super::report::Report;
@@ -32,8 +33,20 @@ pub struct PhaseSoFar<'a> {
     pub measured: bool,
     /// What the host saw so far, by submission queue.
     pub queues: &'a [HostStats],
+    /// Requests that the results do not count.
+    pub unmeasured: Unmeasured,
     /// What the device had done when it began.
     pub at_start: &'a DeviceCounters,
+}
+
+impl PhaseSoFar<'_> {
+    /// As [`PhaseStats::write_amplification`], of what was done up to `now`.
+    #[must_use]
+    pub fn write_amplification(&self, now: &DeviceCounters, page_bytes: u64) -> Option<f64> {
+        let written: u64 = self.queues.iter().map(|queue| queue.op(Op::Write).bytes()).sum();
+        let written = written + self.unmeasured.written_bytes;
+        amplification(&now.since(self.at_start), written, page_bytes)
+    }
 }
 
 /// Records a run on a device.
@@ -174,8 +187,9 @@ impl Recorder {
     /// The current phase; none between phases.
     #[must_use]
     pub fn current(&self) -> Option<PhaseSoFar<'_>> {
-        let Open { name, measured, queues, at_start, .. } = self.open.as_ref()?;
-        Some(PhaseSoFar { name, measured: *measured, queues, at_start })
+        let Open { name, measured, queues, unmeasured, at_start } = self.open.as_ref()?;
+        let (measured, unmeasured) = (*measured, *unmeasured);
+        Some(PhaseSoFar { name, measured, queues, unmeasured, at_start })
     }
 
     /// The changes over time since the measurement started; before that, since the recorder was created.

@@ -3,7 +3,7 @@
 use super::amplification::WriteAmplification;
 use super::cost::cost;
 use super::energy::EnergyReport;
-use super::figures::{flash_bytes, mb_per_second, per_second, ratio};
+use super::figures::{mb_per_second, per_second, ratio};
 use super::health::health;
 use super::host::HostStats;
 use super::merges::Merges;
@@ -185,10 +185,7 @@ fn phase_summary(phase: &PhaseStats, page_bytes: u64) -> PhaseSummary {
         duration_ns: phase.has_clock.then_some(duration.0),
         iops: per_second(host.requests(), rated),
         throughput_mb_per_s: mb_per_second(read + written, rated),
-        write_amplification_total_ratio: ratio(
-            flash_bytes(&phase.device, page_bytes) as f64,
-            (written + phase.unmeasured.written_bytes) as f64,
-        ),
+        write_amplification_total_ratio: phase.write_amplification(page_bytes),
         gc_runs: phase.device.ftl.gc_runs,
     }
 }
