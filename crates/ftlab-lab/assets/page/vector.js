@@ -21,6 +21,8 @@ function paintShape(parent, at) {
   parent.append(made);
 }
 
+// The room for the title above a chart in a file.
+const TITLE = 24;
 const escaped = text => String(text).replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;');
 // The first rule of the page is that of the light scheme.
 const lightly = name => [...document.styleSheets].flatMap(sheet => [...sheet.cssRules])
@@ -81,11 +83,12 @@ function chartFile(plot, title, series) {
     if (one.shape !== undefined) parts.push(`<path d="${shape(one.shape, left + 15, below, 3.5)}" fill="${ink}"/>`);
     label(left + 38, below + 4, 'start', one.name);
   });
-  const whole = [right + 20, bottom + 56 + 18 * series.length].map(tenths);
+  const whole = [right + 20, TITLE + bottom + 56 + 18 * series.length].map(tenths);
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${whole[0]}" height="${whole[1]}" font-family="sans-serif" font-size="12">`
-    + `<title>${escaped(title)}</title><rect width="100%" height="100%" fill="#fff"/>${parts.join('')}`
+    + `<title>${escaped(title)}</title><rect width="100%" height="100%" fill="#fff"/><text x="${left}" y="18" font-size="14" font-weight="bold">${escaped(title)}</text>`
+    + `<g transform="translate(0 ${TITLE})">${parts.join('')}`
     // A drawing within a drawing cuts off what lies outside.
-    + `<svg x="${left}" y="${top}" width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}">${curves.join('')}</svg></svg>\n`;
+    + `<svg x="${left}" y="${top}" width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}">${curves.join('')}</svg></g></svg>\n`;
 }
 const fileName = title => title.replace(/[^a-z0-9]+/gi, '-').replace(/^-|-$/g, '');
 // Buttons for the drawing of a figure and for its data.
