@@ -60,6 +60,18 @@ async function equals(page, buttons, name) {
   }
   return results;
 }
+// How many pixels of the time line are of this colour.
+const pixels = (page, name) => page.evaluate(name => {
+  const canvas = document.getElementById('strip'), copy = document.createElement('canvas');
+  [copy.width, copy.height] = [canvas.width, canvas.height];
+  const pen = copy.getContext('2d', { willReadFrequently: true });
+  pen.drawImage(canvas, 0, 0);
+  const ink = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  const wanted = [1, 3, 5].map(at => parseInt(ink.slice(at, at + 2), 16)), all = pen.getImageData(0, 0, copy.width, copy.height).data;
+  let found = 0;
+  for (let at = 0; at < all.length; at += 4) if (wanted.every((value, channel) => Math.abs(all[at + channel] - value) < 3)) found += 1;
+  return found;
+}, name);
 const setSpeed = (page, at) => page.evaluate(value => {
   const slider = document.getElementById('speed');
   slider.value = value;
@@ -97,13 +109,23 @@ await check('two drives side by side equal two runs of the program, and their di
   const results = await equals(page, ['Result', 'Result, beside'], 'beside');
   const [first, second] = results.map(result => result.report.write_amplification.total_ratio);
   assert.ok(second < first * 0.8, `${first} and ${second}`);
-  const told = await page.textContent('#tiles div:nth-child(10) span:last-child');
-  assert.match(told, /^beside \d\.\d{3} ×0\.\d+$/);
+  // Write amplification is that of the results.
+  const tile = await page.$$eval('#tiles div:nth-child(10) > *', all => all.map(one => one.textContent));
+  assert.deepEqual(tile.slice(0, 2), ['Write amplification', first.toFixed(3)]);
+  assert.match(tile[2], new RegExp(`^beside ${second.toFixed(3)} ×0\\.\\d+$`));
+  assert.match(await page.textContent('#time-about'), /Dashed: the drive beside it/);
+  assert.ok(await page.$$eval('#time .chart:first-child .u-marker', all => all.at(-1).style.border.includes('dashed')), 'the legend shows it');
+  // So are notes: those of both, once.
+  const noted = ({ report, warnings, assumed }) => report.notes.length + warnings.length + assumed.length;
+  assert.equal(await page.$$eval('#notes li', all => all.length), noted(results[0]));
   // The last value of the difference is that of the whole run.
   const apart = await downloaded(page, 'CSV', 4), last = apart.trim().split('\n').at(-1).split(',').map(Number);
   const bytes = results.map(({ report }) => report.host.write.throughput_mb_per_s);
   assert.ok(Math.abs(last[1] / (bytes[1] / bytes[0]) - 1) < 0.1, `${last[1]} is about ${bytes[1] / bytes[0]}`);
   assert.match(await downloaded(page, 'SVG', 4), /^<svg[^]*pages programmed/);
+  // A file of a chart tells what is drawn, and in which units.
+  assert.match(await downloaded(page, 'SVG', 0), /<text[^>]*font-weight="bold">Throughput<[^]*>simulated time<[^]*>MB\/s</);
+  assert.match(await downloaded(page, 'CSV', 0), /^time \(s\),reads \(MB\/s\),writes \(MB\/s\),"?reads, beside/);
   // A pace holds for both.
   await page.click('#restart');
   await state(page, 'ready');
@@ -130,6 +152,39 @@ await check('two drives side by side equal two runs of the program, and their di
   await page.dispatchEvent('#beside', 'change');
   await state(page, 'ready');
   assert.ok(!await page.isVisible('#strip-second'));
+  await close();
+});
+
+await check('shares of busy time are told by purpose, and do not depend on when the page looks', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], options: { precondition: 'fill,age', requests: '3000' }, workload: 'randwrite-4k', seed: '7' });
+  const drawn = async () => ({
+    counts: [await pixels(page, '--v0'), await pixels(page, '--v1')],
+    about: await page.textContent('#strip-about'),
+    image: await page.evaluate(() => document.getElementById('strip').toDataURL()),
+  });
+  const run = async () => {
+    await page.click('#play');
+    await state(page, 'ended');
+    await page.waitForTimeout(200);
+    return drawn();
+  };
+  const whole = await run();
+  // More than half of the time is collection, and most of the rest is the host's.
+  assert.ok(whole.counts[1] > whole.counts[0] && whole.counts[0] > 1000, `${whole.counts} pixels`);
+  const [host, collection] = ['host', 'collection'].map(name => Number(new RegExp(`${name} ([\\d.]+) %`).exec(whole.about)[1]));
+  assert.ok(collection > 50 && host > 10 && host + collection < 100.1, whole.about);
+  // The last window is not over, and would look like a fall: it is in the file of all windows, and not drawn.
+  const windows = (await downloaded(page, 'CSV')).trim().split('\n').length;
+  assert.equal((await downloaded(page, 'CSV', 0)).trim().split('\n').length, windows - 1);
+  // In many small pieces it is the same.
+  await page.click('#restart');
+  await state(page, 'ready');
+  await setSpeed(page, 18);
+  await page.click('#play');
+  await page.waitForTimeout(400);
+  await page.click('#play');
+  await state(page, 'paused');
+  assert.deepEqual(await run(), whole);
   await close();
 });
 
@@ -166,18 +221,7 @@ await check('a slow pace shows operations, steps go one by one, and a run stops 
   await state(page, 'paused');
   const told = await page.textContent('#strip-about');
   assert.match(told, /of simulated time/);
-  const coloured = await page.evaluate(() => {
-    const canvas = document.getElementById('strip'), copy = document.createElement('canvas');
-    [copy.width, copy.height] = [canvas.width, canvas.height];
-    const pen = copy.getContext('2d', { willReadFrequently: true });
-    pen.drawImage(canvas, 0, 0);
-    const ink = getComputedStyle(document.documentElement).getPropertyValue('--v0').trim();
-    const wanted = [1, 3, 5].map(at => parseInt(ink.slice(at, at + 2), 16));
-    const pixels = pen.getImageData(0, 0, copy.width, copy.height).data;
-    let found = 0;
-    for (let at = 0; at < pixels.length; at += 4) if (wanted.every((value, channel) => Math.abs(pixels[at + channel] - value) < 3)) found += 1;
-    return found;
-  });
+  const coloured = await pixels(page, '--v0');
   assert.ok(coloured > 500, `operations are drawn: ${coloured} pixels`);
   const time = () => page.textContent('#tiles div:first-child b');
   const before = await time();
@@ -297,6 +341,68 @@ await check('what is wrong is told, and the page lives on', async () => {
   await close();
 });
 
+await check('what does not count, or is not there, is not shown as if it were', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], options: { requests: '2000' }, workload: 'randwrite-4k', seed: '1' });
+  await page.click('#play');
+  await state(page, 'ended');
+  const taken = () => page.$eval('#files', files => files.childElementCount);
+  assert.ok(await taken() > 3);
+  // After a refused plan nothing is left of the run before it, and the address is that of the plan.
+  await page.fill('#op', '-3%');
+  await page.dispatchEvent('#op', 'change');
+  await state(page, 'refused');
+  assert.deepEqual([await page.textContent('#command'), await taken(), await page.isVisible('#notes')], ['', 0, false]);
+  assert.match(decodeURIComponent(page.url()), /over_provisioning=-3%/);
+  await page.fill('#op', '');
+  await page.dispatchEvent('#op', 'change');
+  await state(page, 'ready');
+  // A trace takes the place of the workload until it is removed, and a device file that of the device.
+  const disabled = () => page.$$eval('#workload, #device', all => all.map(one => one.disabled));
+  await page.setInputFiles('#trace', { name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from('128166372003061629,hm,1,Read,383496192,32768,113736\n') });
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('mine.csv'));
+  assert.deepEqual(await disabled(), [false, true]);
+  assert.match(await page.textContent('#counts'), /trace mine\.csv is played/);
+  await page.click('#play');
+  await state(page, 'ended');
+  assert.match(await page.textContent('#notes'), /Assumed: /);
+  await page.click('#trace-remove');
+  await state(page, 'ready');
+  assert.deepEqual([await disabled(), await page.textContent('#counts'), await page.isVisible('#trace-remove')], [[false, false], '', false]);
+  assert.match(await page.textContent('#command'), /--workload randwrite-4k/);
+  await page.click('summary >> text=More options');
+  await page.fill('#file', await downloaded(page, 'Device file'));
+  await page.dispatchEvent('#file', 'change');
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('my-drive.toml'));
+  assert.deepEqual(await disabled(), [true, false]);
+  await page.fill('#file', '');
+  await page.dispatchEvent('#file', 'change');
+  // What the page lacks is told as what the program has.
+  await page.setInputFiles('#trace', { name: 'odd.csv', mimeType: 'text/csv', buffer: Buffer.from('what is this\n') });
+  await page.waitForFunction(() => /--format[^]*in this page: [^]*ftlab trace convert/.test(document.getElementById('error').textContent));
+  await close();
+});
+
+await check('drives that are too large for a page are marked, and a link has pace, stop and tour', async () => {
+  const link = { device: 'qlc-2t', set: [], options: {}, workload: 'randwrite-4k', seed: '1', pace: 13, stop: 'collection', tour: 'spare' };
+  const { page, close } = await open(link);
+  assert.match(await page.textContent('#error'), /^qlc-2t needs about [\d.]+ GB of memory, and a page has 4\.29 GB[^]*remedy/);
+  assert.deepEqual(await page.$$eval('#device option', all => all.filter(one => one.text.includes('too large')).map(one => one.value).sort()), ['p5520-1.92t', 'qlc-2t']);
+  const knobs = () => Promise.all(['#speed', '#stop', '#tour'].map(knob => page.inputValue(knob)));
+  assert.deepEqual(await knobs(), ['13', 'collection', 'spare']);
+  await page.reload();
+  await state(page, 'refused');
+  assert.deepEqual(await knobs(), ['13', 'collection', 'spare']);
+  // What is usual is not in a link.
+  await setSpeed(page, 25);
+  await page.selectOption('#stop', '');
+  await page.selectOption('#tour', '');
+  assert.doesNotMatch(decodeURIComponent(page.url()), /pace|stop|tour/);
+  await close();
+});
+
+// What each tour has to tell as its price.
+const PRICES = { cliff: /blocks are erased/, spare: /costs capacity/, reads: /Writes pay/, separation: /costs memory/, channels: /costs wear/, cost: /slowest reads pay/, power: /without capacitors/, parity: /writes fell/ };
+
 await check('every tour runs to its end and shows what it claims', async () => {
   const { page, close } = await open(null);
   const tours = await page.$$eval('#tour option', options => options.map(option => option.value).filter(Boolean));
@@ -305,9 +411,11 @@ await check('every tour runs to its end and shows what it claims', async () => {
     await page.selectOption('#tour', tour);
     while (await page.$('#tour-next')) {
       await page.click('#tour-next');
-      await page.waitForFunction(() => document.querySelector('#tour-next:not([disabled])') || document.getElementById('tour-answer'), null, { timeout: 120000 });
+      await page.waitForFunction(() => document.querySelector('#tour-next:not([aria-disabled=true])') || document.getElementById('tour-answer'), null, { timeout: 120000 });
     }
-    console.log(`  ${tour}: ${await page.textContent('#tour-answer')}`);
+    const answer = await page.textContent('#tour-answer');
+    console.log(`  ${tour}: ${answer}`);
+    assert.match(answer, PRICES[tour] ?? /\d/);
     assert.equal(await page.getAttribute('#guide', 'data-holds'), 'true', tour);
   }
   await close();
@@ -342,9 +450,29 @@ await check('another tour may be chosen while one runs', async () => {
   await page.click('#tour-next');
   await page.waitForFunction(() => document.getElementById('play').textContent === 'Pause');
   await page.selectOption('#tour', 'spare');
-  await page.waitForSelector('#tour-next:not([disabled])');
+  await page.waitForSelector('#tour-next:not([aria-disabled=true])');
   await page.click('#tour-next');
   await page.waitForFunction(() => document.querySelector('.look').textContent.startsWith('2 of 2'), null, { timeout: 60000 });
+  await close();
+});
+
+await check('a tour ends when the knobs are turned, and keeps the place of a keyboard', async () => {
+  const { page, close } = await open(null);
+  await page.selectOption('#tour', 'cliff');
+  await page.focus('#tour-next');
+  await page.keyboard.press('Enter');
+  await page.waitForFunction(() => document.getElementById('tour-next').textContent === 'Go on', null, { timeout: 60000 });
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'tour-next');
+  await page.evaluate(() => { document.getElementById('what').open = true; });
+  await page.fill('#seed', '5');
+  await page.dispatchEvent('#seed', 'change');
+  await state(page, 'ready');
+  assert.match(await page.textContent('#guide'), /The tour ended[^]*1 of 2/);
+  assert.equal(await page.textContent('#tour-next'), 'Begin');
+  // It begins with its own plan.
+  await page.click('#tour-next');
+  await page.waitForFunction(() => document.getElementById('tour-next').textContent === 'Go on', null, { timeout: 60000 });
+  assert.equal(await page.inputValue('#seed'), '1');
   await close();
 });
 
@@ -355,8 +483,24 @@ await check('keyboard, a phone and the dark', async () => {
   await page.waitForFunction(() => document.getElementById('play').textContent === 'Pause');
   await page.keyboard.press('Enter');
   await state(page, 'paused');
-  const wide = await page.evaluate(() => document.documentElement.scrollWidth);
-  assert.ok(wide <= 376, `nothing sticks out of a phone: ${wide} pixels`);
+  const narrow = async () => {
+    const wide = await page.evaluate(() => document.documentElement.scrollWidth);
+    assert.ok(wide <= 376, `nothing sticks out of a phone: ${wide} pixels`);
+  };
+  await narrow();
+  // Two drives, and curves that are read by keyboard.
+  await page.evaluate(plan => { location.hash = encodeURIComponent(JSON.stringify(plan)); }, { device: 'tiny', set: [], beside: ['ftl.over_provisioning=60%'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: '1' });
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('60%'));
+  await page.click('#play');
+  await state(page, 'ended');
+  await page.focus('#time .plot');
+  await page.keyboard.press('ArrowLeft');
+  const read = () => page.textContent('#time output');
+  const last = await read();
+  assert.match(last, /^at [\d.]+ \ws; reads: [\d.]+; writes: [\d.]+; reads, beside: /);
+  await page.keyboard.press('ArrowLeft');
+  assert.notEqual(await read(), last);
+  await narrow();
   await close();
 });
 

@@ -28,6 +28,16 @@ fn room_for(reserved: u64) -> u64 {
     reserved.saturating_add(reserved / 16).saturating_add(BESIDES)
 }
 
+/// The memory that has to be there before a device of this configuration is created.
+#[must_use]
+pub fn needed(config: &Config) -> u64 {
+    room_for(reserved(config))
+}
+
+fn reserved(config: &Config) -> u64 {
+    Tables::of(config).reserved.0.saturating_add(of_store(config))
+}
+
 /// Requests so much memory as a trial. One request may ask for at most `isize::MAX` bytes, which are 2 GiB in a page of a
 /// browser.
 fn is_there(memory: u64) -> bool {
@@ -76,7 +86,7 @@ pub fn device_of<P: Probe, C: Contents>(
     config: &Config,
     instruments: Instruments<P, C>,
 ) -> Result<Device<P, C>, Failure> {
-    let reserved = Tables::of(config).reserved.0.saturating_add(of_store(config));
+    let reserved = reserved(config);
     if !is_there(room_for(reserved)) {
         return Err(Failure::usage(format!(
             "there is not enough memory for the tables of {}: they take {}, plus what else is \

@@ -7,7 +7,7 @@ let worker = null, current = null, playing = false, ended = false, trace = null,
 // What is known of each drive: one, or two side by side. None before they are open, and after a failure.
 let drives = [];
 // What came since it was drawn last.
-const fresh = { series: false, blocks: false };
+const fresh = { series: false, blocks: false, shares: false };
 const seen = name => drives.map(drive => drive[name]);
 
 // Speeds: three to a power of ten, from one microsecond a second; the last is as fast as it goes.
@@ -45,21 +45,22 @@ function hears(told) {
   if (told.run !== undefined && told.run !== run && !told.catalog) return;
   if (told.catalog) offers(told.catalog);
   if (told.opened) opened(told.opened);
-  if (told.failed) { plays(false); state(drives.length ? 'failed' : 'refused'); drives = []; startAtOnce = false; fault(ofLink(told.failed)); settle(null); }
+  if (told.failed) { plays(false); state(drives.length ? 'failed' : 'refused'); drives = []; startAtOnce = false; forget(); fault(beforehand(told.failed)); settle(null); }
   if (told.frame) {
     gather(told.frame, told.memory);
     views(told.frame.drives);
   }
   if (told.views) views(told.views);
   if (told.results) {
-    told.results.forEach((text, at) => { drives[at].result = text; });
+    told.results.forEach((of, at) => { drives[at].result = of.text; });
     [ended, fresh.series] = [true, drives.every(drive => drive.series)];
     takeAlong();
+    notes(told.results);
     soon();
   }
   if (told.rests && drives.length) {
-    const [{ series, result }] = drives;
-    settle({ series, result: result && JSON.parse(result) });
+    const [{ series, blocks, result }] = drives;
+    settle({ series, blocks, result: result && JSON.parse(result) });
   }
   if (told.dead) {
     plays(false);
@@ -77,14 +78,13 @@ function gather(frame, memory) {
     const before = waiting?.drives[at];
     if (!one || !before) return one ?? before ?? null;
     const join = name => [...before[name], ...one[name]].slice(-strips[at].MOST_SPANS);
-    return { ...one, spans: join('spans'), cuts: join('cuts'), busy: join('busy'), left_out: before.left_out + one.left_out };
+    return { ...one, spans: join('spans'), cuts: join('cuts'), left_out: before.left_out + one.left_out };
   });
   waiting = { ...frame, drives: kept, memory };
 }
 function views(all) {
   all.forEach((of, at) => {
-    if (of?.series) [drives[at].series, fresh.series] = [of.series, true];
-    if (of?.blocks) [drives[at].blocks, fresh.blocks] = [of.blocks, true];
+    for (const name of Object.keys(fresh)) if (of?.[name]) [drives[at][name], fresh[name]] = [of[name], true];
   });
   soon();
 }
@@ -105,7 +105,14 @@ function unmix(text) {
   const told = { reads: /^reads = "([\d.]+)%"/m, skew: /theta = ([\d.]+)/, size: /^size = "(\w+)"/m };
   Object.entries(told).forEach(([id, pattern]) => { const found = pattern.exec(text); if (found) $(id).value = found[1]; });
 }
-const offersMix = () => { $('mix').hidden = $('workload').value !== MIX; };
+// Shows which of the knobs count: a trace takes the place of the workload, and a device file that of the device.
+function weigh() {
+  const file = Boolean($('file').value.trim());
+  $('mix').hidden = Boolean(trace) || $('workload').value !== MIX;
+  [$('workload').disabled, $('device').disabled, $('trace-remove').hidden] = [Boolean(trace), file, !trace];
+  const told = [trace ? `The trace ${trace.name} is played, and no workload.` : '', file ? 'The drive is that of the device file below, and no built-in device.' : ''];
+  $('counts').textContent = told.filter(Boolean).join(' ');
+}
 
 // What to run, as the knobs say.
 function plan() {
@@ -140,33 +147,43 @@ function command(of) {
   parts.push('--seed', String(of.seed));
   return parts.map(word).join(' ');
 }
-function begin() {
+// `byTour`: whether a tour asks for it; anyone else ends a tour that is under way.
+function begin(byTour = false) {
+  if (!byTour) tours.leave();
   plays(false);
   fault(null);
   settle(null);
   [waiting, ended, drives] = [null, false, []];
-  [fresh.series, fresh.blocks] = [false, false];
+  for (const name of Object.keys(fresh)) fresh[name] = false;
   state('');
   $('tiles').textContent = '';
+  forget();
+  weigh();
   run += 1;
   current = plan();
+  address();
   order('open', { run, plans: plansOf(current) });
 }
+// Nothing of an earlier run is left to be taken along.
+function forget() {
+  $('command').textContent = $('files').textContent = '';
+  notes([]);
+}
 function opened(facts) {
-  drives = facts.map(of => ({ facts: of, series: null, blocks: null, result: null }));
+  drives = facts.map(of => ({ facts: of, series: null, blocks: null, shares: null, result: null }));
   $('beside-strip').hidden = $('beside-blocks').hidden = drives.length < 2;
   drives.forEach((drive, at) => strips[at].open(drive.facts));
   plots.clear();
   takeAlong();
-  fault(ofLink([...new Set(facts.flatMap(of => of.warnings))].join('\n')));
+  fault(beforehand([...new Set(facts.flatMap(of => of.warnings))].join('\n')));
   state('ready');
   if (startAtOnce) { startAtOnce = false; go(); }
 }
 let startAtOnce = false;
-function go() {
+function go(byTour = false) {
   if (!drives.length || ended) {
     startAtOnce = true;
-    return begin();
+    return begin(byTour);
   }
   plays(true);
   order('play', { speed: speed(), stopAt: stopAt() });
@@ -181,7 +198,7 @@ function soon() {
 }
 const strips = [stripOf($('strip'), $('strip-legend'), $('strip-about')), stripOf($('strip-second'), $('strip-legend'), $('strip-second-about'))];
 const maps = [blocksOf($('blocks'), $('blocks-legend'), $('blocks-about')), blocksOf($('blocks-second'), $('blocks-legend'), $('blocks-second-about'))];
-const plots = plotsOf($('time'));
+const plots = plotsOf($('time'), $('time-about'));
 function draw() {
   if (!drives.length) return;
   if (waiting) {
@@ -201,6 +218,10 @@ function draw() {
     fresh.blocks = false;
     drives.forEach((drive, at) => { if (drive.blocks) maps[at].show(drive.blocks, drive.facts); });
   }
+  if (fresh.shares) {
+    fresh.shares = false;
+    drives.forEach((drive, at) => { if (drive.shares) strips[at].share(drive.shares); });
+  }
 }
 // What a tile shows of a frame. The ratio of two drives is told where it is one.
 const TILES = [
@@ -208,7 +229,7 @@ const TILES = [
   ['Phase', frame => frame.host.phase || frame.doing, text => text],
   ['Requests', ({ host }) => host.read.requests + host.write.requests, count => count.toLocaleString('en')],
   ...['read', 'write'].flatMap(op => [['p50', 'p50_ns'], ['p99', 'p99_ns'], ['p99.9', 'p999_ns']].map(([name, field]) => [`${op === 'read' ? 'Read' : 'Write'} ${name}`, ({ host }) => host[op][field], latency])),
-  ['Programs for each of the host’s', ({ host }) => host.programmed_ratio, value => value.toFixed(3)],
+  ['Write amplification', ({ host }) => host.write_amplification_ratio, value => value.toFixed(3)],
   ['Free blocks, fewest', ({ levels }) => levels?.free_blocks, String],
   ['Pages in the buffer', ({ levels }) => levels?.buffered_pages, String],
   ['Collections', frame => frame.collections, count => count.toLocaleString('en')],
@@ -220,7 +241,7 @@ function tiles(memory) {
     const ratio = typeof second === 'number' && first > 0 ? `×${(second / first).toPrecision(3)}` : '';
     return [name, shown(first, show), frames.length > 1 ? `beside ${shown(second, show)} ${ratio}` : ''];
   });
-  told.push(['Memory of the simulator', `${Math.round(memory / 1e6)} MB`, '']);
+  told.push(['Memory taken', `${Math.round(memory / 1e6)} MB`, 'the most since the page was opened']);
   const place = $('tiles');
   told.forEach(([name, ...texts], at) => {
     const tile = place.children[at] ?? el('div', place);
@@ -229,6 +250,29 @@ function tiles(memory) {
   });
 }
 
+// What a reader of the figures needs to know, as the program tells it at the end.
+function notes(results) {
+  const place = $('notes');
+  place.textContent = '';
+  place.hidden = !results.length;
+  const told = results.map(of => [...of.notes, ...of.warnings.map(text => `Warning: ${text}.`), ...of.assumed.map(text => `Assumed: ${text}.`)]);
+  const same = told.length > 1 && told[0].join('\n') === told[1].join('\n');
+  told.slice(0, same ? 1 : 2).forEach((texts, at) => {
+    el('h2', place, '', same ? 'Notes on both drives' : at ? 'Notes on the drive beside it' : 'Notes');
+    const list = el('ul', place);
+    texts.forEach(text => el('li', list, '', text));
+  });
+}
+// The address of the page is a link to what it shows. A trace is not part of it.
+function address() {
+  if (!current) return;
+  const { trace, trace_text, ...short } = current;
+  const more = { pace: Number($('speed').value), stop: $('stop').value, tour: $('tour').value };
+  for (const [name, usual] of [['pace', SPEEDS], ['stop', ''], ['tour', '']]) if (more[name] === usual) delete more[name];
+  history.replaceState(null, '', trace ? location.pathname : `#${encodeURIComponent(JSON.stringify({ ...short, ...more }))}`);
+  const link = document.getElementById('link');
+  if (link) link.href = location.href;
+}
 // The command, the link and the files.
 function takeAlong() {
   const of = current;
@@ -236,12 +280,8 @@ function takeAlong() {
   $('command').textContent = plans.map(command).join('\n');
   const files = $('files');
   files.textContent = '';
-  const { trace_text: text, ...short } = of;
-  if (!text) {
-    history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify(short))}`);
-    const link = el('a', files, 'download', 'Link');
-    link.href = location.href;
-  } else history.replaceState(null, '', location.pathname);
+  if (!of.trace) el('a', files, 'download', 'Link').id = 'link';
+  address();
   if (of.workload_text) download(files, 'Workload file', of.workload, 'text/plain', () => of.workload_text);
   drives.forEach(({ facts, series, result }, at) => {
     const [name, tail] = at ? [', beside', '-beside'] : ['', ''];
@@ -259,6 +299,7 @@ function offers(catalog) {
       names.forEach(([name, about]) => { const option = new Option(name, name); option.title = about ?? ''; $(id).append(option); });
     };
     fill('device', catalog.devices.map(one => [one.name, one.description]));
+    Object.entries(catalog.too_large).forEach(([name, needs]) => { [...$('device').options].find(one => one.value === name).text = `${name}: too large for a page (${needs})`; });
     fill('workload', catalog.workloads.map(one => [one.name, one.doc]));
     $('workload').prepend(new Option('a mix of my own', MIX));
     const policies = option => catalog.policies.find(one => one.option === option).policies.map(one => [one.name, one.doc]);
@@ -267,8 +308,7 @@ function offers(catalog) {
     fill('scheduler', policies('scheduler.policy'), 'as it is');
     fill('slc', policies('ftl.slc_cache.policy'), 'as it is');
     [$('device').value, $('workload').value] = ['tlc-32g', 'mixed-70-30-zipf'];
-    recall();
-    begin();
+    follow();
   }
 }
 // Sets a knob, also to what it does not offer: then the library says what is wrong with it.
@@ -283,7 +323,6 @@ function adopt(of) {
   if (!of.device_text) turn('device', of.device);
   turn('workload', of.workload);
   if (of.workload === MIX) unmix(of.workload_text ?? '');
-  offersMix();
   for (const id of Object.keys(KNOBS)) $(id).value = '';
   [trace, $('trace').value] = [null, ''];
   const others = of.set.filter(one => {
@@ -299,26 +338,37 @@ function adopt(of) {
   $('cut').value = of.options.cut_power ?? '';
   $('seed').value = of.seed;
 }
-// Whether the page was opened by a link that is none.
-let misread = false;
-function ofLink(text) {
-  const told = misread ? 'The link can\'t be read, so the knobs stay as they are\n  remedy: copy the whole link\n' : '';
-  misread = false;
-  return told + text;
+// What went wrong before a run was opened, to be told with what is wrong with the run.
+let complaint = '';
+function beforehand(text) {
+  const told = complaint + text;
+  complaint = '';
+  return told;
 }
-// What a link says.
+// Does what a link says.
+function follow() {
+  const more = recall();
+  if (Number.isInteger(more.pace) && more.pace >= 0 && more.pace <= SPEEDS) $('speed').value = more.pace;
+  for (const id of ['stop', 'tour']) if ([...$(id).options].some(one => one.value === more[id])) $(id).value = more[id];
+  paced();
+  tours.choose();
+  begin();
+}
+// Sets the knobs to a link, and returns what else it tells.
 function recall() {
-  misread = location.hash.length > 1;
+  complaint = location.hash.length > 1 ? 'The link can\'t be read, so the knobs stay as they are\n  remedy: copy the whole link\n' : '';
   try {
-    const of = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    const { pace, stop, tour, ...of } = JSON.parse(decodeURIComponent(location.hash.slice(1)));
     const areTexts = list => Array.isArray(list) && list.every(one => typeof one === 'string');
     if (typeof of.device === 'string' && typeof of.workload === 'string' && areTexts(of.set) && areTexts(of.beside ?? []) && typeof of.options === 'object' && of.options) {
       adopt(of);
-      misread = false;
+      complaint = '';
+      return { pace: pace ?? SPEEDS, stop: stop ?? '', tour: tour ?? '' };
     }
   } catch {
     // No link, or one that is cut off: the page begins as it would without.
   }
+  return {};
 }
 
 // The text of a file, unpacked if it is packed by gzip.
@@ -335,20 +385,25 @@ function settle(outcome) {
   awaited = null;
   if (waits) waits(outcome);
 }
-// Runs a plan, or lets the run go on, to a stop or to its end.
-function drive(of, stop) {
+// Runs a plan, or lets the run go on, to a stop or to its end; at a pace, which can last for some seconds.
+function drive(of, stop, slow) {
   $('stop').value = stop;
+  if (slow) $('speed').value = slow.pace;
+  paced();
   if (of) {
     adopt(of);
     startAtOnce = true;
-    begin();
-  } else go();
-  return new Promise(done => { awaited = done; });
+    begin(true);
+  } else go(true);
+  return new Promise(done => {
+    awaited = done;
+    const hurry = () => { if (awaited === done && playing && Number($('speed').value) === slow.pace) { $('speed').value = SPEEDS; turned(); } };
+    if (slow?.lastsS) setTimeout(hurry, slow.lastsS * 1000);
+  });
 }
-guide($('guide'), $('tour'), $('what'), drive);
+const tours = guide($('guide'), $('tour'), $('what'), drive);
 
 $('plan').addEventListener('change', async event => {
-  offersMix();
   if (event.target.id === 'trace') {
     const file = $('trace').files[0];
     try {
@@ -357,12 +412,19 @@ $('plan').addEventListener('change', async event => {
       if (file !== $('trace').files[0]) return;
       trace = file ? { name: file.name, text } : null;
     } catch (error) {
-      return fault(`${file.name} can't be read: ${error.message}\n  remedy: use the program, or a part of the file`);
+      [trace, $('trace').value] = [null, ''];
+      complaint = `${file.name} can't be read: ${error.message}\n  remedy: use the program, or a part of the file\n`;
     }
   }
   begin();
 });
-window.addEventListener('hashchange', () => { recall(); begin(); });
+$('trace-remove').addEventListener('click', () => {
+  [trace, $('trace').value] = [null, ''];
+  begin();
+  $('trace').focus();
+});
+window.addEventListener('hashchange', follow);
+$('tour').addEventListener('change', () => { tours.choose(); address(); });
 $('plan').addEventListener('submit', event => event.preventDefault());
 $('play').addEventListener('click', () => {
   if (!playing) return go();
@@ -372,18 +434,23 @@ $('play').addEventListener('click', () => {
   takeAlong();
 });
 $('step').addEventListener('click', () => { if (drives.length && !ended) { plays(true); order('play', { speed: null, stopAt: 'anything' }); } });
-$('restart').addEventListener('click', begin);
+$('restart').addEventListener('click', () => begin());
 function paced() {
   const now = speed();
   $('pace').textContent = now === null ? 'as fast as it goes' : `${latency(now)} a second`;
   if (playing) order('play', { speed: now, stopAt: stopAt() });
 }
-$('speed').addEventListener('input', paced);
-$('stop').addEventListener('change', paced);
+function turned() {
+  paced();
+  address();
+}
+$('speed').addEventListener('input', turned);
+$('stop').addEventListener('change', turned);
+window.addEventListener('resize', () => { fresh.blocks = true; soon(); });
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => {
   drives.forEach((drive, at) => { strips[at].open(drive.facts); maps[at].clear(); });
   plots.clear();
-  fresh.series = fresh.blocks = true;
+  for (const name of Object.keys(fresh)) fresh[name] = true;
   soon();
 });
 hire();

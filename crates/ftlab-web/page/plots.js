@@ -12,16 +12,17 @@ const PLOTS = [
 // How the second drive differs, from the beginning up to each moment while both work: sums of one over those of the other.
 const APART = {
   title: 'The drive beside it over the first, from the beginning of the load up to then', unit: 'ratio',
-  lines: [['bytes read and written', ['read_bytes', 'write_bytes']], ['pages programmed', ['host_pages', 'copied_pages']], ['pages programmed for each of the host’s', null]],
+  lines: [['bytes read and written', ['read_bytes', 'write_bytes']], ['pages programmed, for the host and for collection', ['host_pages', 'copied_pages']], ['the same for each page of the host', null]],
 };
 
 // The windows of a series that are over.
 const whole = (series, ended) => Math.max(series.start_ns.length - (ended ? 0 : 1), 0);
 const sumOf = (series, names, at) => names.reduce((sum, name) => sum + series[name][at], 0);
 
-// Columns for a chart of one drive: seconds, and a line for each.
-function columnsOf(plot, series, ended) {
-  const count = whole(series, ended), window = series.window_ns;
+// Columns for a chart of one drive: seconds, and a line for each. The last window is left out at the end, too: it is over
+// only by chance, and would look like a fall.
+function columnsOf(plot, series) {
+  const count = whole(series, false), window = series.window_ns;
   const values = (name, factor) => series[name].slice(0, count).map(value => value === null ? null : value * factor / (plot.rate ? window : 1));
   return [series.start_ns.slice(0, count).map(ns => ns / 1e9), ...plot.lines.map(([, name, factor]) => values(name, factor))];
 }
@@ -60,7 +61,8 @@ function apart(all, ended) {
 }
 
 // The charts over time, of all drives. `ended` tells whether the last windows are over.
-function plotsOf(place) {
+function plotsOf(place, about) {
+  const HEIGHT = 230, STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
   let charts = [];
   function clear() {
     charts.forEach(({ made, observer }) => { observer.disconnect(); made.destroy(); });
@@ -73,20 +75,38 @@ function plotsOf(place) {
   function chart(title, unit, lines, format) {
     const box = el('div', place, 'chart');
     el('h3', box, '', `${title}, ${unit}`);
-    const axis = { stroke: css('--faint'), grid: { stroke: css('--line') }, ticks: { stroke: css('--line') } };
+    const holder = el('div', box, 'plot');
+    const axis = { stroke: css('--faint'), grid: { stroke: css('--line') }, ticks: { stroke: css('--line') }, labelSize: 20, labelFont: '12px system-ui, sans-serif' };
     const width = () => Math.max(box.clientWidth, 240);
     const made = new uPlot({
-      width: width(), height: 200, cursor: { drag: { x: false } }, scales: { x: { time: false } },
-      axes: [{ ...axis, values: (_, marks) => marks.map(mark => mark ? latency(mark * 1e9) : '0') }, { ...axis, size: 64 }],
+      width: width(), height: HEIGHT, cursor: { drag: { x: false } }, scales: { x: { time: false } },
+      legend: { markers: { dash: (_, at) => lines[at - 1]?.dash.length ? 'dashed' : 'solid' } },
+      axes: [{ ...axis, label: 'simulated time', values: (_, marks) => marks.map(mark => mark ? latency(mark * 1e9) : '0') }, { ...axis, label: unit, size: 64 }],
       series: [{ label: 'at', value: (_, at) => shown(at, value => latency(value * 1e9)) },
         ...lines.map(({ name, at, dash }) => ({ label: name, stroke: colour(at), dash, width: 2, spanGaps: false, value: (_, value) => shown(value, format) }))],
-    }, [[], ...lines.map(() => [])], box);
-    const observer = new ResizeObserver(() => made.setSize({ width: width(), height: 200 }));
+    }, [[], ...lines.map(() => [])], holder);
+    const observer = new ResizeObserver(() => made.setSize({ width: width(), height: HEIGHT }));
     observer.observe(box);
     const drawing = () => chartFile(made, title, lines.map((line, at) => ({ ...line, points: points(made.data[0], made.data[at + 1]) })));
-    const data = () => csv(['s', ...lines.map(line => line.name)], [...made.data]);
+    const data = () => csv(['time (s)', ...lines.map(line => `${line.name} (${unit})`)], [...made.data]);
+    readable(box, holder, made, `${title}, ${unit}`, lines, format);
     fileButtons(box, title, drawing, data);
     return { made, observer };
+  }
+  // Arrow keys move along the curves, and what they come to is told in words.
+  function readable(box, holder, made, title, lines, format) {
+    const readout = el('output', box);
+    Object.entries({ tabindex: 0, role: 'group', 'aria-label': `${title}. Arrow keys move along the curves.` }).forEach(([name, value]) => holder.setAttribute(name, value));
+    let at = null;
+    holder.addEventListener('keydown', event => {
+      const step = STEPS[event.key], [xs, ...values] = made.data;
+      if (!step || !xs.length) return;
+      event.preventDefault();
+      at = Math.min(Math.max(at === null ? xs.length - 1 : at + step, 0), xs.length - 1);
+      made.setCursor({ left: made.valToPos(xs[at], 'x'), top: 0 });
+      readout.textContent = [`at ${latency(xs[at] * 1e9)}`, ...lines.map((line, of) => `${line.name}: ${shown(values[of][at], format)}`)].join('; ');
+    });
+    holder.addEventListener('blur', () => { readout.textContent = ''; });
   }
   // Two drives have windows of their own.
   const together = columns => columns.length > 1 ? uPlot.join(columns, columns.map(one => one.map(() => 2))) : columns[0];
@@ -94,10 +114,11 @@ function plotsOf(place) {
   function show(all, ended, loaded) {
     const two = all.length > 1;
     if (!charts.length) {
+      about.textContent = `A value for each window of time that is over; a line is broken where there was nothing to measure.${two ? ' Dashed: the drive beside it. In the last chart, its figures over those of the first drive.' : ''}`;
       charts = PLOTS.map(plot => chart(plot.title, plot.unit, all.flatMap((_, drive) => plot.lines.map(([label], at) => ({ name: named(label, drive), at, dash: drive ? BESIDE_DASH : [] }))), digits));
       if (two) charts.push(chart(APART.title, APART.unit, APART.lines.map(([name], at) => ({ name, at, dash: dash(at) })), value => value.toFixed(3)));
     }
-    PLOTS.forEach((plot, at) => charts[at].made.setData(together(all.map(series => columnsOf(plot, series, ended)))));
+    PLOTS.forEach((plot, at) => charts[at].made.setData(together(all.map(series => columnsOf(plot, series)))));
     if (two) charts.at(-1).made.setData(loaded && all.every(series => whole(series, ended)) ? apart(all, ended) : [[], ...APART.lines.map(() => [])]);
   }
   return { show, clear };
@@ -141,7 +162,9 @@ function blocksOf(canvas, legend, about) {
     const group = facts.superblock, block = group ? 'superblock' : 'block';
     const row = group ? `group of ${group.dies} ${group.dies > 1 ? 'dies' : 'die'} with ${group.planes} ${group.planes > 1 ? 'planes' : 'plane'} of each, which are filled together` : 'plane';
     const cell = facts.blocks_per_plane === blocks.per_plane ? `each ${block}` : `some neighbouring ${block}s`;
-    about.textContent = `${lines > 1 ? `${lines} lines` : 'A row'} for each ${row}; a cell for ${cell}, the paler, the fewer valid pages. Most erases of a ${block}: ${Math.max(0, ...blocks.erases)}.`;
+    const counts = blocks.states.map((name, at) => [name, blocks.state.filter(of => of === at).length]).filter(([, count]) => count);
+    const told = counts.map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', ');
+    about.textContent = `${lines > 1 ? `${lines} lines` : 'A row'} for each ${row}; a cell for ${cell}, the paler, the fewer valid pages. Cells: ${told}. Most erases of a ${block}: ${Math.max(0, ...blocks.erases)}.`;
   }
   const clear = () => { legend.textContent = ''; };
   return { show, clear };

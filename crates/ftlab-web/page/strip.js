@@ -1,29 +1,29 @@
-// What each die and channel does: single operations at a slow pace, the share of busy time at a fast one.
+// What each die and channel does: single operations at a slow pace, shares of busy time by purpose at a fast one.
 'use strict';
 function stripOf(canvas, legend, about) {
-  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, MOST_HEIGHT = 320, WALL_S = 4, MOST_SPANS = 40000, MOST_COLUMNS = 1200;
-  // A new drive was never busy.
-  const NEVER = { now: 0, all: [] };
+  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, MOST_HEIGHT = 320, WALL_S = 4, MOST_SPANS = 40000, FULL = 255;
   // The colour of an operation is that of its purpose; its kind is its pattern.
   const inksOf = () => facts.origins.map(name => colour(PURPOSE_INKS[name]));
-  let facts = null, spans = [], columns = [], busy = NEVER, now = 0, length = 1e6, detailed = true, lost = 0;
+  const wordOf = name => PURPOSE_WORDS[name] ?? name;
+  let facts = null, spans = [], shares = null, now = 0, length = 1e6, detailed = true, lost = 0;
 
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
-    [facts, spans, columns, busy, now, lost] = [of, [], [], NEVER, 0, 0];
+    [facts, spans, shares, now, lost] = [of, [], null, 0, 0];
     canvas.style.height = `${Math.min(MOST_HEIGHT, AXIS + rows() * MOST_ROW)}px`;
     legend.textContent = '';
     const inks = inksOf();
     facts.origins.forEach((name, at) => {
       const entry = el('span', legend);
       el('span', entry, 'ink').style.background = inks[at];
-      entry.append(PURPOSE_WORDS[name] ?? name);
+      entry.append(wordOf(name));
     });
     el('span', legend, 'small', 'pale: reads; striped: erases; below, the buses of the channels');
     draw();
   }
   // `speed`: simulated nanoseconds a second of the wall; none if as fast as it goes.
   function add(frame, speed) {
+    const before = detailed;
     detailed = frame.spans.length > 0 || (speed !== null && speed <= 200e6);
     now = frame.now_ns;
     lost += frame.left_out;
@@ -36,14 +36,16 @@ function stripOf(canvas, legend, about) {
       });
       spans = spans.filter(span => span.until > now - length).slice(-MOST_SPANS);
     }
-    for (const one of frame.busy.filter(one => one.now > busy.now)) {
-      const shares = one.all.map((value, at) => Math.min(1, (value - (busy.all[at] ?? 0)) / (one.now - busy.now)));
-      columns.push({ from: busy.now, until: one.now, shares });
-      busy = one;
-    }
-    if (columns.length > MOST_COLUMNS) columns.splice(0, columns.length - MOST_COLUMNS);
+    // Shares come with their own news.
+    if (detailed || before) draw();
+  }
+  // Shares of busy time from the beginning, in windows of simulated time.
+  function share(told) {
+    shares = told;
     draw();
   }
+  // Whole windows of the shares.
+  const windows = () => Math.max(0, ...(shares?.by_origin ?? []).map(of => of.length)) / rows();
 
   function draw() {
     const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
@@ -55,8 +57,8 @@ function stripOf(canvas, legend, about) {
     pen.fillRect(0, 0, width, height);
     if (!facts) return;
     const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, (height - AXIS) / rows()));
-    const from = detailed ? now - length : columns[0]?.from ?? 0;
-    const span = Math.max(now - from, 1);
+    const until = detailed ? now : windows() * (shares?.window_ns ?? 0), from = detailed ? now - length : 0;
+    const span = Math.max(until - from, 1);
     const x = time => GUTTER + Math.max(0, (time - from) / span) * (width - GUTTER);
     pen.font = '11px system-ui, sans-serif';
     const labels = Math.max(1, Math.ceil(13 / row));
@@ -67,9 +69,9 @@ function stripOf(canvas, legend, about) {
       pen.fillText(at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`, 4, AXIS + at * row + Math.min(row, 12));
     }
     if (detailed) paintSpans(pen, row, x);
-    else paintColumns(pen, row, x);
+    else paintShares(pen, row, x);
     pen.fillStyle = css('--faint');
-    for (let mark = 0; mark <= 4; mark += 1) {
+    for (let mark = 0; mark <= 4 && until > 0; mark += 1) {
       const time = from + span * mark / 4;
       pen.textAlign = mark === 4 ? 'end' : 'start';
       if (time >= 0) pen.fillText(time ? latency(time) : '0', mark === 4 ? width - 2 : x(time) + 2, 13);
@@ -77,7 +79,14 @@ function stripOf(canvas, legend, about) {
     pen.textAlign = 'start';
     about.textContent = detailed
       ? `The last ${latency(length)} of simulated time, to ${latency(now)}.${lost ? ` ${lost.toLocaleString('en')} operations were too many to draw.` : ''}`
-      : 'The share of time in which each was busy; the darker, the more. Slow down to see single operations.';
+      : `How busy each was from the beginning: a full row is all of the time, in the colours of the purposes.${sums()} Slow down to see single operations.`;
+  }
+  // What all dies together did with their time.
+  function sums() {
+    if (!shares?.now_ns) return '';
+    const told = shares.busy_ns.map((of, at) => [wordOf(facts.origins[at]), of.slice(0, facts.dies).reduce((sum, ns) => sum + ns, 0) / shares.now_ns / facts.dies * 100])
+      .filter(([, share]) => share >= 0.05);
+    return ` Of the time of all dies: ${told.map(([name, share]) => `${name} ${share.toFixed(1)} %`).join(', ') || 'nothing yet'}.`;
   }
   function paintSpans(pen, row, x) {
     const tall = Math.max(row - 2, 1), ground = css('--ground');
@@ -96,18 +105,24 @@ function stripOf(canvas, legend, about) {
       }
     });
   }
-  function paintColumns(pen, row, x) {
-    pen.fillStyle = colour(0);
-    columns.forEach(({ from, until, shares }) => {
-      const left = x(from), wide = Math.max(x(until) - left, 1);
-      shares.forEach((share, at) => {
-        if (share <= 0) return;
-        pen.globalAlpha = share;
-        pen.fillRect(left, AXIS + at * row, wide, Math.max(row - 1, 1));
+  // Purposes stand on each other, so that the height of each is its share.
+  function paintShares(pen, row, x) {
+    if (!shares) return;
+    const tall = Math.max(row - 1, 1), inks = inksOf(), used = shares.by_origin.flatMap((of, at) => of.length ? [at] : []);
+    const floors = new Float64Array(windows() * rows());
+    // Units of a die may work at the same time.
+    const sums = floors.map((_, cell) => used.reduce((sum, at) => sum + shares.by_origin[at][cell], 0));
+    used.forEach(at => {
+      pen.fillStyle = inks[at];
+      shares.by_origin[at].forEach((value, cell) => {
+        if (!value) return;
+        const left = x(Math.floor(cell / rows()) * shares.window_ns), right = x((Math.floor(cell / rows()) + 1) * shares.window_ns);
+        const high = value / Math.max(sums[cell], FULL) * tall;
+        floors[cell] += high;
+        pen.fillRect(left, AXIS + cell % rows() * row + tall - floors[cell], right - left, high);
       });
     });
-    pen.globalAlpha = 1;
   }
   new ResizeObserver(draw).observe(canvas);
-  return { open, add, draw, MOST_SPANS };
+  return { open, add, share, draw, MOST_SPANS };
 }

@@ -1,7 +1,8 @@
 // Guided tours: a few runs, each with what to look at, and a conclusion from what was measured just now.
 'use strict';
-// An act has a plan and what it waits for; `see` takes the figures that the conclusion needs. `holds` says whether the
-// conclusion is true of this run: a tour never states a number that was not measured in the page.
+// An act has a plan, or goes on with the run; and where single operations matter a pace (a place of the slider), for some
+// seconds. It waits for a stop or the end; `see` takes the figures that the conclusion needs. A conclusion states what got worse beside what got
+// better, and no number that was not measured in the page; `holds` says whether all of it is true of this run.
 const SKEWED = { device: 'tiny', workload: 'mixed-70-30-zipf', seed: 1 };
 const AT_RANDOM = { device: 'tiny', workload: 'randwrite-4k', seed: 1 };
 const MERGING = { device: 'channel-management', workload: 'randwrite-4k', seed: 1, options: { requests: '150000' } };
@@ -12,7 +13,14 @@ const DYING = { device: 'tiny', workload: 'mixed-70-30-zipf', seed: 1, set: ['ft
 const hostOf = result => result.report.host;
 const hostPrograms = result => result.report.flash_commands.host.programs;
 const fillReads = result => result.report.flash_commands.read_modify_write.reads;
+const erases = result => Object.values(result.report.flash_commands).reduce((sum, of) => sum + of.erases, 0);
+const megabytes = result => result.device.capacity_bytes / 1e6;
+// The time of the phase before the load, which is not measured.
+const beforeNs = result => result.report.phases.find(phase => !phase.measured).duration_ns;
+const inBlocks = (blocks, state) => blocks.state.filter(of => of === blocks.states.indexOf(state)).length;
+const SLOWLY = 11;
 const countOf = count => count ? count.toLocaleString('en') : 'none';
+const percent = ratio => `${(ratio * 100).toFixed(0)} %`;
 const milliseconds = ns => `${digits(ns / 1e6)} ms`;
 const amplified = result => result.report.write_amplification.total_ratio;
 // Bytes a second that the host wrote in the windows of a series, from `first` on and before `last`.
@@ -31,37 +39,41 @@ const TOURS = [
       },
       {
         look: 'It goes on. Each block that is freed costs copies, in another colour, and an erase.',
-        see: ({ series }) => ({ used: writeRate(series, Math.floor(series.start_ns.length * 2 / 3), series.start_ns.length - 1) }),
+        see: ({ series, result }) => ({ used: writeRate(series, Math.floor(series.start_ns.length * 2 / 3), series.start_ns.length - 1), whole: amplified(result) }),
       },
     ],
     question: 'How much slower does a drive get that is full, and why?',
-    answer: seen => `${digits(seen.fresh)} MB/s became ${digits(seen.used)} MB/s. To free a block, its valid pages are copied first, so the dies program several pages for each page of the host, and erase.`,
-    holds: seen => seen.used < seen.fresh / 2,
+    answer: seen => `${digits(seen.fresh)} MB/s, before anything was collected, became ${digits(seen.used)} MB/s in the last third of the run. To free a block, its valid pages are copied first: write amplification is ${seen.whole.toFixed(2)} over the whole run. And blocks are erased.`,
+    holds: seen => seen.used < seen.fresh / 2 && seen.whole > 1,
   },
   {
     name: 'spare', title: 'What over-provisioning does',
     about: 'The same writes, on the same dies, with more space that the host does not see.',
     acts: [
       {
-        look: 'A full and aged drive with a spare quarter. Watch how much of the programs is collection.',
-        plan: { ...AT_RANDOM, set: ['ftl.over_provisioning=28%'], options: { precondition: 'fill,age', requests: '20000' } }, see: ({ result }) => ({ less: amplified(result), slow: hostOf(result).write.throughput_mb_per_s }),
+        look: 'A full and aged drive, with 28 % more flash than the host sees. Watch the share of collection in the time of the dies.',
+        plan: { ...AT_RANDOM, set: ['ftl.over_provisioning=28%'], options: { precondition: 'fill,age', requests: '20000' } }, see: ({ result }) => ({ less: amplified(result), slow: hostOf(result).write.throughput_mb_per_s, large: megabytes(result) }),
       },
       {
-        look: 'The same with more than half to spare: victims have fewer valid pages.',
-        plan: { ...AT_RANDOM, set: ['ftl.over_provisioning=60%'], options: { precondition: 'fill,age', requests: '20000' } }, see: ({ result }) => ({ more: amplified(result), fast: hostOf(result).write.throughput_mb_per_s }),
+        look: 'The same flash, of which the host sees less: there is 60 % more than that. Victims have fewer valid pages.',
+        plan: { ...AT_RANDOM, set: ['ftl.over_provisioning=60%'], options: { precondition: 'fill,age', requests: '20000' } }, see: ({ result }) => ({ more: amplified(result), fast: hostOf(result).write.throughput_mb_per_s, small: megabytes(result) }),
       },
     ],
-    question: 'Why does space that nobody uses make a drive faster?',
-    answer: seen => `Stale pages have longer to gather before a block is collected. Write amplification fell from ${seen.less.toFixed(2)} to ${seen.more.toFixed(2)}, and writes rose from ${digits(seen.slow)} to ${digits(seen.fast)} MB/s.`,
-    holds: seen => seen.more < seen.less * 0.75 && seen.fast > seen.slow,
+    question: 'Why does space that nobody uses make a drive faster, and what does it cost?',
+    answer: seen => `Stale pages have longer to gather before a block is collected. Write amplification fell from ${seen.less.toFixed(2)} to ${seen.more.toFixed(2)}, and writes rose from ${digits(seen.slow)} to ${digits(seen.fast)} MB/s. It costs capacity: ${digits(seen.small)} MB in place of ${digits(seen.large)} MB on the same dies.`,
+    holds: seen => seen.more < seen.less * 0.75 && seen.fast > seen.slow && seen.small < seen.large,
   },
   {
     name: 'reads', title: 'Reads first, and who pays',
     about: 'A read takes a tenth of a program, and an erase takes longer still. In order of arrival, reads wait for both (the read/write scheduler beneath the FTL).',
     acts: [
       {
-        look: 'Reads and writes in order of arrival. Slow it down, and look for a pale read behind a long program or a striped erase.',
-        plan: { ...SKEWED, set: ['scheduler.policy=fifo'], options: { precondition: 'fill', requests: '20000' } }, see: ({ result }) => ({ reads: hostOf(result).read.latency_ns.p99, writes: hostOf(result).write.latency_ns.p99 }),
+        look: 'Reads and writes in order of arrival. It stops when collection begins.',
+        plan: { ...SKEWED, set: ['scheduler.policy=fifo'], options: { precondition: 'fill', requests: '20000' } }, stop: 'collection',
+      },
+      {
+        look: 'It goes on, slowly for five seconds: look for a pale read behind a long program or a striped erase.',
+        pace: SLOWLY, lastsS: 5, see: ({ result }) => ({ reads: hostOf(result).read.latency_ns.p99, writes: hostOf(result).write.latency_ns.p99 }),
       },
       {
         look: 'The same requests, and reads pass whatever waits.',
@@ -78,16 +90,16 @@ const TOURS = [
     acts: [
       {
         look: 'All pages share their blocks. Watch the blocks of medium strength: part stale, part valid.',
-        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128'], options: { precondition: 'fill', requests: '200000' } }, see: ({ result }) => ({ together: amplified(result) }),
+        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128'], options: { precondition: 'fill', requests: '200000' } }, see: ({ result, blocks }) => ({ together: amplified(result), valid: result.report.gc.valid_ratio_per_victim, open: inBlocks(blocks, 'open') }),
       },
       {
         look: 'SepBIT writes pages that will die soon to other blocks than pages that will live. Blocks become strong or pale.',
-        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128', 'ftl.streams.policy=sepbit'], options: { precondition: 'fill', requests: '200000' } }, see: ({ result }) => ({ apart: amplified(result) }),
+        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128', 'ftl.streams.policy=sepbit'], options: { precondition: 'fill', requests: '200000' } }, see: ({ result, blocks }) => ({ apart: amplified(result), validApart: result.report.gc.valid_ratio_per_victim, openApart: inBlocks(blocks, 'open') }),
       },
     ],
-    question: 'The drive has the same space and the same load. What did separation buy?',
-    answer: seen => `Write amplification fell from ${seen.together.toFixed(2)} to ${seen.apart.toFixed(2)}: a victim is nearly empty, or is left alone.`,
-    holds: seen => seen.apart < seen.together * 0.95,
+    question: 'The drive has the same space and the same load. What did separation buy, and for what?',
+    answer: seen => `Write amplification fell from ${seen.together.toFixed(2)} to ${seen.apart.toFixed(2)}: of a victim, ${percent(seen.validApart)} were valid and had to be copied, in place of ${percent(seen.valid)}. It costs memory, because the drive remembers when each page was written, and more blocks are open at a time: ${seen.openApart} at the end in place of ${seen.open}.`,
+    holds: seen => seen.apart < seen.together * 0.95 && seen.validApart < seen.valid && seen.openApart > seen.open,
   },
   {
     name: 'channels', title: 'Log blocks, and channels that steal time',
@@ -95,16 +107,16 @@ const TOURS = [
     acts: [
       {
         look: 'One channel merges, and the others wait for it: they have nothing to do that the host would see.',
-        plan: { ...MERGING, set: ['ftl.merge.planner=none'] }, see: ({ result }) => ({ waiting: hostOf(result).write.throughput_mb_per_s, full: result.report.merges.full }),
+        plan: { ...MERGING, set: ['ftl.merge.planner=none'] }, see: ({ result }) => ({ waiting: hostOf(result).write.throughput_mb_per_s, once: amplified(result), erased: erases(result) }),
       },
       {
         look: 'Now the others use the time: each merges the data blocks of its own oldest log pages. Watch all dies copy at once.',
-        plan: { ...MERGING, set: ['ftl.merge.planner=cycle-stealing'] }, see: ({ result }) => ({ stealing: hostOf(result).write.throughput_mb_per_s, along: result.report.merges.along }),
+        plan: { ...MERGING, set: ['ftl.merge.planner=cycle-stealing'] }, see: ({ result }) => ({ stealing: hostOf(result).write.throughput_mb_per_s, along: result.report.merges.along, often: amplified(result), erasedMore: erases(result) }),
       },
     ],
-    question: 'It merges more than before. Why is it faster?',
-    answer: seen => `${seen.along.toLocaleString('en')} merges went along with others, in time that was lost before. Writes rose from ${digits(seen.waiting)} to ${digits(seen.stealing)} MB/s: the log is emptied on all channels at once, so it fills up less often.`,
-    holds: seen => seen.stealing > seen.waiting * 2 && seen.along > 0,
+    question: 'It merges more than before. Why is it faster, and what does that cost?',
+    answer: seen => `${seen.along.toLocaleString('en')} merges went along with others, in time that was lost before. Writes rose from ${digits(seen.waiting)} to ${digits(seen.stealing)} MB/s: the log is emptied on all channels at once, so it fills up less often. It costs wear: write amplification rose from ${seen.once.toFixed(1)} to ${seen.often.toFixed(1)}, and erases from ${seen.erased.toLocaleString('en')} to ${seen.erasedMore.toLocaleString('en')}.`,
+    holds: seen => seen.stealing > seen.waiting * 2 && seen.along > 0 && seen.often > seen.once && seen.erasedMore > seen.erased,
   },
   {
     name: 'packed', title: 'Packed pages',
@@ -129,16 +141,16 @@ const TOURS = [
     acts: [
       {
         look: 'Every program at medium cost, and every read of it, too.',
-        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=traditional'] }, see: ({ result }) => ({ writes: hostOf(result).write.latency_ns.p99, reads: hostOf(result).read.latency_ns.mean }),
+        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=traditional'] }, see: ({ result }) => ({ writes: hostOf(result).write.latency_ns.p99, reads: hostOf(result).read.latency_ns.mean, tail: hostOf(result).read.latency_ns.p99, filled: beforeNs(result) }),
       },
       {
         look: 'Now programs are cheap while writes queue up, and dear when there is time. Pages that are read often are written again at high cost, so that their reads are cheap.',
-        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=agcr'] }, see: ({ result }) => ({ regulated: hostOf(result).write.latency_ns.p99, readsAfter: hostOf(result).read.latency_ns.mean, kinds: result.report.cost.programs }),
+        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=agcr'] }, see: ({ result }) => ({ regulated: hostOf(result).write.latency_ns.p99, readsAfter: hostOf(result).read.latency_ns.mean, tailAfter: hostOf(result).read.latency_ns.p99, filledAfter: beforeNs(result), again: result.report.flash_commands.rewrite.programs, kinds: result.report.cost.programs }),
       },
     ],
-    question: 'Cheap writes make dear reads. Does one side pay here?',
-    answer: seen => `Neither: 99 of 100 writes took at most ${milliseconds(seen.regulated)} in place of ${milliseconds(seen.writes)}, and reads ${milliseconds(seen.readsAfter)} on average in place of ${milliseconds(seen.reads)}. ${seen.kinds.low.toLocaleString('en')} programs were cheap, ${seen.kinds.high.toLocaleString('en')} dear: each when it mattered least.`,
-    holds: seen => seen.regulated < seen.writes * 0.75 && seen.readsAfter < seen.reads && seen.kinds.low > 0 && seen.kinds.high > 0,
+    question: 'Cheap writes make dear reads. Who pays here?',
+    answer: seen => `Not most: 99 of 100 writes took at most ${milliseconds(seen.regulated)} in place of ${milliseconds(seen.writes)}, and reads ${milliseconds(seen.readsAfter)} on average in place of ${milliseconds(seen.reads)}. ${seen.kinds.low.toLocaleString('en')} programs were cheap, ${seen.kinds.high.toLocaleString('en')} dear. But the slowest reads pay: 99 of 100 took at most ${milliseconds(seen.tailAfter)} in place of ${milliseconds(seen.tail)}. ${seen.again.toLocaleString('en')} programs wrote pages again, and filling the drive beforehand took ${latency(seen.filledAfter)} in place of ${latency(seen.filled)}.`,
+    holds: seen => seen.regulated < seen.writes * 0.75 && seen.readsAfter < seen.reads && seen.kinds.low > 0 && seen.kinds.high > 0 && seen.tailAfter > seen.tail && seen.again > 0 && seen.filledAfter > seen.filled,
   },
   {
     name: 'power', title: 'A power cut, and what was lost',
@@ -159,74 +171,90 @@ const TOURS = [
   },
   {
     name: 'parity', title: 'A die dies under parity',
-    about: 'After 100 ms a die dies, with all that is on it.',
+    about: 'After 100 ms, while the drive is still being filled, a die dies with all that is on it. What is measured begins once it is full.',
     acts: [
       {
         look: 'Without parity. Its row in the time line stops, and reads of its data end without data.',
-        plan: DYING, see: ({ result }) => ({ lost: result.report.health.lost_pages, unreadable: hostOf(result).read.unreadable_requests }),
+        plan: DYING, see: ({ result }) => ({ lost: result.report.health.lost_pages, unreadable: hostOf(result).read.unreadable_requests, writes: hostOf(result).write.throughput_mb_per_s, reads: hostOf(result).read.throughput_mb_per_s, large: megabytes(result), died: beforeNs(result) > 100e6 }),
       },
       {
-        look: 'Each fourth page is the XOR of three others, on another die. Watch reads of the dead die become reads of all others, and a rebuild make stripes whole again.',
-        plan: { ...DYING, set: [...DYING.set, 'ftl.parity.policy=dies', 'ftl.parity.width=4', 'ftl.parity.rebuild=on'] }, see: ({ result }) => ({ lostNow: result.report.health.lost_pages, unreadableNow: hostOf(result).read.unreadable_requests, computed: result.report.parity.reconstructed_reads, restored: result.report.parity.restored_pages, parity: result.report.parity.parity_programs }),
+        look: 'Each fourth page is the XOR of three others, on another die. Reads of the dead die become reads of the others, and a rebuild (care of blocks) makes stripes whole again.',
+        plan: { ...DYING, set: [...DYING.set, 'ftl.parity.policy=dies', 'ftl.parity.width=4', 'ftl.parity.rebuild=on'] }, see: ({ result }) => ({ lostNow: result.report.health.lost_pages, unreadableNow: hostOf(result).read.unreadable_requests, computed: result.report.parity.reconstructed_reads, restored: result.report.parity.restored_pages, parity: result.report.parity.parity_programs, writesNow: hostOf(result).write.throughput_mb_per_s, readsNow: hostOf(result).read.throughput_mb_per_s, small: megabytes(result) }),
       },
     ],
     question: 'What did parity save, and what does it cost?',
-    answer: seen => `Without it ${seen.lost} pages were lost, and ${seen.unreadable} reads ended without data. With it ${countOf(seen.lostNow)} were lost: ${seen.computed} reads were computed from the other dies, and ${seen.restored.toLocaleString('en')} pages were moved to safety. It costs ${seen.parity.toLocaleString('en')} programs of parity, and a quarter of the space.`,
-    holds: seen => seen.lost > 0 && seen.unreadable > 0 && seen.lostNow === 0 && seen.unreadableNow === 0 && seen.computed > 0,
+    answer: seen => `Without it ${seen.lost} pages were lost, and ${seen.unreadable} reads ended without data. With it ${countOf(seen.lostNow)} were lost: since the drive was full, ${seen.computed} reads were computed from the other dies, and ${seen.restored.toLocaleString('en')} pages were moved to safety. It costs ${seen.parity.toLocaleString('en')} programs of parity in that time, and ${digits(seen.small)} MB are left of ${digits(seen.large)} MB. With less to spare and more to program, writes fell from ${digits(seen.writes)} to ${digits(seen.writesNow)} MB/s, and reads beside them from ${digits(seen.reads)} to ${digits(seen.readsNow)} MB/s.`,
+    holds: seen => seen.died && seen.lost > 0 && seen.unreadable > 0 && seen.lostNow === 0 && seen.unreadableNow === 0 && seen.computed > 0 && seen.restored > 0 && seen.parity > 0 && seen.small < seen.large && seen.writesNow < seen.writes && seen.readsNow < seen.reads,
   },
 ];
 
-// Shows a tour. `drive` adopts plans, lets runs go on, and waits for their ends: `run(plan, stop)` gives series and result.
-// `knobs` is what holds the knobs, and folds.
+// Shows a tour. `drive` adopts plans, lets runs go on, and waits for their ends: `drive(plan, stop, slow)` gives series, blocks
+// and result. `knobs` is what holds the knobs, and folds.
 function guide(place, choice, knobs, drive) {
   TOURS.forEach(tour => choice.append(new Option(tour.title, tour.name)));
-  let tour = null, act = 0, seen = {}, running = false, turn = 0;
+  let tour = null, act = 0, seen = {}, running = false, turn = 0, left = false;
   function show() {
+    // Whoever goes through a tour by keyboard stays in it.
+    const focused = place.contains(document.activeElement);
     place.textContent = '';
     place.hidden = !tour;
     if (!tour) return;
     el('h2', place, '', tour.title);
     el('p', place, '', tour.about);
-    if (act < tour.acts.length) {
-      el('p', place, 'look', `${act + 1} of ${tour.acts.length}: ${tour.acts[act].look}`);
-      const button = el('button', place, 'download', running ? 'Running …' : act ? 'Go on' : 'Begin');
-      button.type = 'button';
-      button.id = 'tour-next';
-      button.disabled = running;
-      button.addEventListener('click', next);
-      return;
-    }
-    const told = el('details', place);
-    el('summary', told, '', tour.question);
+    if (left) el('p', place, 'left', 'The tour ended, because another run was begun. It can begin again, with its own plans.');
+    const next = act < tour.acts.length ? offer() : conclude();
+    if (focused) next.focus();
+  }
+  function offer() {
+    el('p', place, 'look', `${act + 1} of ${tour.acts.length}: ${tour.acts[act].look}`);
+    const button = el('button', place, 'download', running ? 'Running …' : act ? 'Go on' : 'Begin');
+    button.type = 'button';
+    button.id = 'tour-next';
+    button.setAttribute('aria-disabled', running);
+    button.addEventListener('click', () => { if (!running) next(); });
+    return button;
+  }
+  function conclude() {
+    const told = el('details', place), question = el('summary', told, '', tour.question);
     const answer = el('p', told, 'answer', tour.answer(seen));
     answer.id = 'tour-answer';
     const holds = tour.holds(seen);
     place.dataset.holds = holds;
-    if (!holds) el('p', place, 'small', 'With the knobs as they are now this is not so.');
+    if (!holds) el('p', place, 'small', 'What was measured does not bear the answer out.');
+    return question;
   }
   async function next() {
-    const { plan, stop, see } = tour.acts[act], mine = turn += 1;
-    running = true;
+    const { plan, stop, pace, lastsS, see } = tour.acts[act], mine = turn += 1;
+    [running, left] = [true, false];
     show();
-    let outcome = await drive(plan ?? null, stop ?? '');
+    let outcome = await drive(plan ?? null, stop ?? '', { pace: pace ?? SPEEDS, lastsS });
     // Something else to stop at was chosen meanwhile: an act without a stop of its own goes on to the end.
-    while (mine === turn && outcome && !stop && !outcome.result) outcome = await drive(null, '');
+    while (mine === turn && outcome && !stop && !outcome.result) outcome = await drive(null, '', null);
     // Another tour may have been chosen meanwhile, or this one again.
     if (mine !== turn) return;
     running = false;
     if (outcome) {
-      seen = { ...seen, ...see(outcome) };
+      seen = { ...seen, ...see?.(outcome) };
       act += 1;
     }
     show();
   }
-  choice.addEventListener('change', () => {
+  // Begins anew with the tour that is chosen.
+  function choose() {
     tour = TOURS.find(one => one.name === choice.value) ?? null;
-    [act, seen, running] = [0, {}, false];
+    [act, seen, running, left] = [0, {}, false, false];
     turn += 1;
     delete place.dataset.holds;
     // There is more room to watch.
     if (tour) knobs.open = false;
     show();
-  });
+  }
+  // Ends a tour that is under way: what was measured so far does not belong to the run that begins now.
+  function leave() {
+    if (!tour || act === tour.acts.length || !(act || running)) return;
+    choose();
+    left = true;
+    show();
+  }
+  return { choose, leave };
 }

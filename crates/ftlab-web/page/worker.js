@@ -75,10 +75,8 @@ function joined(frames) {
   if (!last) return null;
   last.spans = frames.flatMap(frame => frame.spans);
   const viewing = frames.findLast(frame => frame.series);
-  [last.series, last.blocks] = [viewing?.series ?? null, viewing?.blocks ?? null];
+  [last.series, last.blocks, last.shares] = [viewing?.series ?? null, viewing?.blocks ?? null, viewing?.shares ?? null];
   last.cuts = frames.flatMap(frame => frame.cuts);
-  // For how long each die and channel was busy up to these times.
-  last.busy = frames.filter(frame => !frame.beside_clock).map(frame => ({ now: frame.now_ns, all: [...frame.die_busy_ns, ...frame.channel_busy_ns] }));
   last.left_out = frames.reduce((sum, frame) => sum + frame.left_out, 0);
   return last;
 }
@@ -86,7 +84,7 @@ function joined(frames) {
 // How everything stands while the run rests. It goes no further: this time has come.
 function view() {
   const seen = drives.map((_, at) => ask({ ask: 'go', run: at, until_ns: 0, looks: 0, stop_at: null, spans: false, views: true }));
-  if (!seen.some(one => one.error)) told('views', seen.map(({ series, blocks }) => ({ series, blocks })));
+  if (!seen.some(one => one.error)) told('views', seen.map(({ series, blocks, shares }) => ({ series, blocks, shares })));
 }
 
 function tick() {
@@ -104,7 +102,7 @@ function tick() {
     if (!playing) {
       stopAt = null;
       view();
-      if (frame.ended) told('results', drives.map((_, at) => ask({ ask: 'result', run: at }).text));
+      if (frame.ended) told('results', drives.map((_, at) => ask({ ask: 'result', run: at })));
       told('rests', true);
       return;
     }

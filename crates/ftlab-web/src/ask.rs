@@ -9,7 +9,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::scene::Until;
-use crate::session::Session;
+use crate::session::{self, Session};
+use crate::words;
 
 /// What a script can ask.
 #[derive(Debug, Deserialize)]
@@ -110,7 +111,7 @@ pub struct Desk {
 
 /// A failure as an answer.
 fn failed(failure: &Failure) -> Value {
-    json!({ "error": failure.to_string() })
+    json!({ "error": words::told(&failure.to_string()) })
 }
 
 impl Desk {
@@ -129,11 +130,15 @@ impl Desk {
                 let devices = catalog::document(Catalog::Devices)?;
                 let workloads = catalog::document(Catalog::Workloads)?;
                 let policies = catalog::document(Catalog::Policies)?;
-                Ok(json!({ "devices": devices, "workloads": workloads, "policies": policies }))
+                let too_large = session::too_large()?;
+                Ok(
+                    json!({ "devices": devices, "workloads": workloads, "policies": policies, "too_large": too_large }),
+                )
             }
             Question::Open { run, plan } => {
                 self.runs.remove(&run);
-                let session = Session::open(plan)?;
+                let taken = self.runs.values().map(Session::needed).sum();
+                let session = Session::open(plan, taken)?;
                 let facts = session.facts();
                 self.runs.insert(run, session);
                 Ok(facts)

@@ -21,8 +21,8 @@ const FULL: u64 = 255;
 pub struct HostSoFar {
     phase: String,
     measured: bool,
-    /// Pages programmed for each page that was programmed for the host.
-    programmed_ratio: Option<f64>,
+    /// As the result has it for the phase.
+    write_amplification_ratio: Option<f64>,
     read: OpSoFar,
     write: OpSoFar,
 }
@@ -75,11 +75,11 @@ impl OpSoFar {
 
 impl HostSoFar {
     /// What the host saw so far in the current phase, or in the last one. `counters` are those of now.
-    pub fn of(recorder: &Recorder, counters: &DeviceCounters) -> HostSoFar {
-        let told = |name: &str, measured, host: &HostStats, device: &DeviceCounters| HostSoFar {
+    pub fn of(recorder: &Recorder, counters: &DeviceCounters, page_bytes: u64) -> HostSoFar {
+        let told = |name: &str, measured, host: &HostStats, amplification| HostSoFar {
             phase: name.to_owned(),
             measured,
-            programmed_ratio: programmed(device),
+            write_amplification_ratio: amplification,
             read: OpSoFar::of(host.op(Op::Read)),
             write: OpSoFar::of(host.op(Op::Write)),
         };
@@ -87,9 +87,13 @@ impl HostSoFar {
             (Some(phase), _) => {
                 let mut host = HostStats::default();
                 phase.queues.iter().for_each(|queue| host.merge(queue));
-                told(phase.name, phase.measured, &host, &counters.since(phase.at_start))
+                let amplification = phase.write_amplification(counters, page_bytes);
+                told(phase.name, phase.measured, &host, amplification)
             }
-            (None, Some(phase)) => told(&phase.name, phase.measured, &phase.host, &phase.device),
+            (None, Some(phase)) => {
+                let amplification = phase.write_amplification(page_bytes);
+                told(&phase.name, phase.measured, &phase.host, amplification)
+            }
             (None, None) => HostSoFar::default(),
         }
     }
@@ -199,13 +203,6 @@ fn doing(scene: &Scene) -> String {
     }
 }
 
-/// Mapping units programmed for all purposes, by those for the host.
-fn programmed(counters: &DeviceCounters) -> Option<f64> {
-    let ftl = &counters.ftl;
-    let all = ftl.host_pages + ftl.gc_pages + ftl.padding;
-    (ftl.host_pages > 0).then(|| all as f64 / ftl.host_pages as f64)
-}
-
 /// What is told each time that the run waits. It takes the spans.
 pub fn frame(scene: &mut Scene, ended: bool) -> Value {
     let spans: Vec<Value> = scene
@@ -225,7 +222,7 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
     scene.spans.clear();
     let cuts = std::mem::take(&mut scene.cuts);
     let left_out = std::mem::take(&mut scene.left_out);
-    let (series, blocks) = (scene.series.take(), scene.blocks.take());
+    let (series, blocks, shares) = (scene.series.take(), scene.blocks.take(), scene.shares.take());
     let counters = &scene.counters;
     json!({
         "now_ns": counters.span.0,
@@ -235,8 +232,6 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
         "beside_clock": scene.beside_clock.is_some() && !ended,
         "host": scene.host,
         "levels": scene.levels.map(|levels| json!({ "free_blocks": levels.free_blocks, "buffered_pages": levels.buffered_pages })),
-        "die_busy_ns": counters.die_busy.iter().map(|busy| busy.0).collect::<Vec<u64>>(),
-        "channel_busy_ns": counters.channel_busy.iter().map(|busy| busy.0).collect::<Vec<u64>>(),
         "copied_pages": counters.ftl.gc_pages,
         "collections": scene.collections,
         "spans": spans,
@@ -244,5 +239,6 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
         "left_out": left_out,
         "series": series,
         "blocks": blocks,
+        "shares": shares,
     })
 }

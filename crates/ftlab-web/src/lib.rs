@@ -8,5 +8,7 @@ mod frame;
 pub mod memory;
 mod scene;
 mod session;
+mod shares;
+mod words;
 
 pub use ask::{Desk, Question};

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
+use ftlab::config::Config;
 use ftlab::nand::Kind;
 use ftlab::scheduler::{Activity, Levels, Note, Origin, Probe};
 use ftlab::stats::{AgeingOutlook, DeviceCounters};
@@ -12,6 +13,7 @@ use ftlab_workload::replay::{Going, Progress};
 
 use crate::ask::StopAt;
 use crate::frame::{self, BlockMap, HostSoFar, Series};
+use crate::shares::{Shares, SharesTold};
 
 /// The most spans between two frames; what is beyond that nobody could see.
 const MOST_SPANS: usize = 20_000;
@@ -80,6 +82,11 @@ pub struct Scene {
     pub host: HostSoFar,
     pub series: Option<Series>,
     pub blocks: Option<BlockMap>,
+    /// How busy dies and buses were, by purpose.
+    pub busy: Shares,
+    pub shares: Option<SharesTold>,
+    /// Bytes of a flash page.
+    page_bytes: u64,
 }
 
 /// Requests that are done, and all of them if that is known.
@@ -90,12 +97,21 @@ pub struct Done {
 }
 
 impl Scene {
+    /// The scene of a new drive.
+    pub fn of(config: &Config) -> Scene {
+        let geometry = config.flash();
+        let (dies, channels) = (geometry.dies() as usize, geometry.channels() as usize);
+        let page_bytes = geometry.shape().page_size.0;
+        Scene { busy: Shares::new(dies, channels), page_bytes, ..Scene::default() }
+    }
+
     /// Notes what is seen while the run waits, or at its end.
     pub fn note(&mut self, view: &dyn RunView) {
         self.counters = view.counters();
         self.levels = Some(view.levels());
-        self.host = HostSoFar::of(view.recorder(), &self.counters);
+        self.host = HostSoFar::of(view.recorder(), &self.counters, self.page_bytes);
         if self.until.views {
+            self.shares = Some(self.busy.told(SimTime::ZERO + self.counters.span));
             self.series = Some(Series::of(view.recorder()));
             self.blocks = Some(BlockMap::of(&view.blocks()));
         }
@@ -106,13 +122,26 @@ impl Scene {
 pub type SharedScene = Rc<RefCell<Scene>>;
 
 /// Notes what the flash does.
-#[derive(Clone)]
 pub struct SceneProbe(pub SharedScene);
 
+/// What a copy of the device does, to lose power or to know the future, is no part of the run: its probe notes it where
+/// nobody looks.
+impl Clone for SceneProbe {
+    fn clone(&self) -> SceneProbe {
+        SceneProbe(SharedScene::default())
+    }
+}
+
 impl SceneProbe {
+    /// Many places of a device call it: one copy is enough.
+    #[inline(never)]
     fn span(&self, activity: &Activity, of_bus: bool) {
-        let mut scene = self.0.borrow_mut();
-        if !scene.until.spans || scene.ahead {
+        let scene = &mut *self.0.borrow_mut();
+        match of_bus {
+            true => scene.busy.bus(activity),
+            false => scene.busy.cells(activity),
+        }
+        if !scene.until.spans {
             return;
         }
         if scene.spans.len() == MOST_SPANS {
@@ -137,7 +166,8 @@ impl Probe for SceneProbe {
     /// The rest of a suspended operation is reported when it resumes.
     fn pause(&mut self, activity: &Activity, at: SimTime) {
         let scene = &mut *self.0.borrow_mut();
-        if !scene.until.spans || scene.ahead {
+        scene.busy.suspend(activity, at);
+        if !scene.until.spans {
             return;
         }
         let place = activity.die.at() as u32;
@@ -153,7 +183,6 @@ impl Probe for SceneProbe {
     fn note(&mut self, _: SimTime, note: Note) {
         let mut scene = self.0.borrow_mut();
         match note {
-            _ if scene.ahead => {}
             Note::Collects { .. } | Note::Merges { .. } => scene.collections += 1,
             Note::DieDied { .. } => scene.deaths += 1,
             _ => {}

@@ -1,5 +1,6 @@
 //! A run that a script steps: an experiment of the laboratory whose watcher pauses it, and what is seen meanwhile.
 
+use std::cell::RefCell;
 use std::future::Future;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -11,9 +12,11 @@ use ftlab::nand::Kind;
 use ftlab::scheduler::Origin;
 use ftlab::shape::Geometry;
 use ftlab_lab::Failure;
+use ftlab_lab::catalog::presets_read;
 use ftlab_lab::device;
 use ftlab_lab::experiment::{Conduct, Experiment, LoadSource, Measured, NamedRun};
-use ftlab_lab::memory::Instruments;
+use ftlab_lab::human::bytes;
+use ftlab_lab::memory::{Instruments, needed};
 use ftlab_lab::result::to_json;
 use ftlab_lab::stop::Stop;
 use ftlab_workload::generate::Workload;
@@ -22,7 +25,8 @@ use serde_json::{Value, json};
 
 use crate::ask::RunPlan;
 use crate::frame;
-use crate::scene::{Director, SceneProbe, SharedScene, Until};
+use crate::scene::{Director, Scene, SceneProbe, SharedScene, Until};
+use crate::words;
 
 type RunFuture = Pin<Box<dyn Future<Output = Result<Measured<SceneProbe>, Failure>>>>;
 
@@ -32,9 +36,14 @@ pub struct Session {
     facts: Value,
     /// Nothing once it has ended.
     run: Option<RunFuture>,
-    /// How it ended.
-    outcome: Option<Result<String, Failure>>,
+    /// How it ended: the result, and what has to be known about it.
+    outcome: Option<Result<Value, Failure>>,
+    /// The memory that the drive needs.
+    needed: u64,
 }
+
+/// The most memory of a page, in bytes.
+const MEMORY: u64 = 1 << 32;
 
 fn config_of(plan: &RunPlan) -> Result<Config, Failure> {
     let sets = device::settings(&plan.set);
@@ -72,9 +81,13 @@ impl Session {
     /// Opens a run. Nothing happens until it is told to go on.
     ///
     /// # Errors
-    /// The device, the load or an option is wrong.
-    pub fn open(mut plan: RunPlan) -> Result<Session, Failure> {
+    /// The device, the load or an option is wrong; or the drive does not fit in memory, besides others that take `taken`.
+    pub fn open(mut plan: RunPlan, taken: u64) -> Result<Session, Failure> {
         let config = config_of(&plan)?;
+        let needed = needed(&config);
+        if needed.saturating_add(taken) > MEMORY {
+            return Err(does_not_fit(&config, needed, taken));
+        }
         let seed = plan.seed.parse().map_err(|_| {
             Failure::usage(format!("`seed`: `{}` is no whole number up to {}", plan.seed, u64::MAX))
         })?;
@@ -87,7 +100,7 @@ impl Session {
         experiment.check(&config, 1)?;
         let load = experiment.load.open()?;
         let facts = facts(&config);
-        let scene = SharedScene::default();
+        let scene = Rc::new(RefCell::new(Scene::of(&config)));
         let of_run = Rc::clone(&scene);
         let run = async move {
             let mut director = Director::new(Rc::clone(&of_run));
@@ -96,7 +109,12 @@ impl Session {
             let instruments = Instruments { probe: SceneProbe(of_run), contents: () };
             experiment.play_with(load, &config, seed, conduct, instruments).await
         };
-        Ok(Session { scene, facts, run: Some(Box::pin(run)), outcome: None })
+        Ok(Session { scene, facts, run: Some(Box::pin(run)), outcome: None, needed })
+    }
+
+    /// The memory that the drive needs.
+    pub fn needed(&self) -> u64 {
+        self.needed
     }
 
     /// Returns what is known of the device.
@@ -128,12 +146,20 @@ impl Session {
         Ok(frame::frame(&mut scene, self.run.is_none()))
     }
 
-    /// Notes what is seen at the end, and returns the result as a text.
-    fn end(&self, measured: &Measured<SceneProbe>) -> Result<String, Failure> {
+    /// Notes what is seen at the end, and returns the result as a text, with what has to be known about it.
+    fn end(&self, measured: &Measured<SceneProbe>) -> Result<Value, Failure> {
         let mut scene = self.scene.borrow_mut();
         scene.until.views = true;
         scene.note(&measured.view());
-        to_json(&measured.document)
+        let document = &measured.document;
+        let noted =
+            |texts: &[String]| texts.iter().map(|text| words::noted(text)).collect::<Vec<_>>();
+        Ok(json!({
+            "text": to_json(document)?,
+            "notes": noted(&document.report.notes),
+            "warnings": noted(&document.warnings),
+            "assumed": noted(&document.assumed),
+        }))
     }
 
     /// Returns the result of a run that has ended.
@@ -142,11 +168,35 @@ impl Session {
     /// It has not ended, or failed.
     pub fn result(&self) -> Result<Value, Failure> {
         match &self.outcome {
-            Some(Ok(text)) => Ok(json!({ "text": text })),
+            Some(Ok(told)) => Ok(told.clone()),
             Some(Err(failure)) => Err(failure.clone()),
             None => Err(Failure::usage("the run has not ended\n  remedy: let it go on")),
         }
     }
+}
+
+/// Says what a drive would need.
+fn does_not_fit(config: &Config, needed: u64, taken: u64) -> Failure {
+    let beside =
+        if taken > 0 { format!(", and {} are taken", bytes(taken)) } else { String::new() };
+    Failure::usage(format!(
+        "{} needs about {} of memory, and a page has {}{beside}\n  remedy: take a smaller drive (fewer \
+         nand.blocks_per_plane) or a larger ftl.mapping.unit, or run it with the program",
+        config.options.device.name,
+        bytes(needed),
+        bytes(MEMORY)
+    ))
+}
+
+/// The built-in devices that do not fit in the memory of a page, with what they would need.
+///
+/// # Errors
+/// A preset is wrong.
+pub fn too_large() -> Result<Value, Failure> {
+    let presets = presets_read()?;
+    let needs = presets.iter().map(|(name, _, config)| (*name, needed(config)));
+    let too_large = needs.filter(|(_, needed)| *needed > MEMORY);
+    Ok(too_large.map(|(name, needed)| (name.to_owned(), json!(bytes(needed)))).collect())
 }
 
 /// What a page needs to know of a device. Its `planes` are those of its map of blocks: where the FTL fills superblocks,
