@@ -1,7 +1,7 @@
 // What each die and channel does: single operations at a slow pace, shares of busy time by purpose at a fast one.
 'use strict';
 function stripOf(canvas, legend, about) {
-  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, MOST_HEIGHT = 320, WALL_S = 4, MOST_SPANS = 40000, FULL = 255;
+  const AXIS = 20, GUTTER = 84, LEAST_ROW = 2, MOST_ROW = 18, MOST_HEIGHT = 320, WALL_S = 4, MOST_SPANS = 40000, [NONE, FULL] = [48, 63];
   // The colour of an operation is that of its purpose; its kind is its pattern.
   const inksOf = () => facts.origins.map(name => colour(PURPOSE_INKS[name]));
   const wordOf = name => PURPOSE_WORDS[name] ?? name;
@@ -39,7 +39,7 @@ function stripOf(canvas, legend, about) {
     // Shares come with their own news.
     if (detailed || before) draw();
   }
-  // Shares of busy time from the beginning, in windows of simulated time.
+  // Shares of busy time from the beginning, in windows of simulated time: a letter for each, from none to all of it.
   function share(told) {
     shares = told;
     draw();
@@ -110,11 +110,13 @@ function stripOf(canvas, legend, about) {
     if (!shares) return;
     const tall = Math.max(row - 1, 1), inks = inksOf(), used = shares.by_origin.flatMap((of, at) => of.length ? [at] : []);
     const floors = new Float64Array(windows() * rows());
+    const share = (at, cell) => shares.by_origin[at].charCodeAt(cell) - NONE;
     // Units of a die may work at the same time.
-    const sums = floors.map((_, cell) => used.reduce((sum, at) => sum + shares.by_origin[at][cell], 0));
+    const sums = floors.map((_, cell) => used.reduce((sum, at) => sum + share(at, cell), 0));
     used.forEach(at => {
       pen.fillStyle = inks[at];
-      shares.by_origin[at].forEach((value, cell) => {
+      floors.forEach((_, cell) => {
+        const value = share(at, cell);
         if (!value) return;
         const left = x(Math.floor(cell / rows()) * shares.window_ns), right = x((Math.floor(cell / rows()) + 1) * shares.window_ns);
         const high = value / Math.max(sums[cell], FULL) * tall;

@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use ftlab::config::Config;
 use ftlab::nand::Kind;
-use ftlab::scheduler::{Activity, Levels, Note, Origin, Probe};
+use ftlab::scheduler::{Activity, Levels, Note, Origin, Pausable, Probe};
 use ftlab::stats::{AgeingOutlook, DeviceCounters};
-use ftlab::units::{Nanos, SimTime};
+use ftlab::units::{ChannelId, DieId, Nanos, SimTime};
 use ftlab_lab::experiment::{RunView, Watcher};
 use ftlab_workload::replay::{Going, Progress};
 
@@ -102,7 +102,20 @@ impl Scene {
         let geometry = config.flash();
         let (dies, channels) = (geometry.dies() as usize, geometry.channels() as usize);
         let page_bytes = geometry.shape().page_size.0;
-        Scene { busy: Shares::new(dies, channels), page_bytes, ..Scene::default() }
+        let suspends = config.options.scheduler.suspend != Pausable::None;
+        Scene { busy: Shares::new(dies, channels, suspends), page_bytes, ..Scene::default() }
+    }
+
+    /// Keeps a span to be drawn.
+    #[inline(never)]
+    fn keep(&mut self, activity: &Activity, of_bus: bool) {
+        if self.spans.len() == MOST_SPANS {
+            self.left_out += 1;
+            return;
+        }
+        let &Activity { kind, origin, from, until, die, channel, .. } = activity;
+        let place = if of_bus { channel.at() } else { die.at() } as u32;
+        self.spans.push(BusySpan { of_bus, place, kind, origin, from, until });
     }
 
     /// Notes what is seen while the run waits, or at its end.
@@ -133,40 +146,42 @@ impl Clone for SceneProbe {
 }
 
 impl SceneProbe {
-    /// Many places of a device call it: one copy is enough.
+    /// Returns whether spans are kept. Many places of a device call it: one copy is enough.
     #[inline(never)]
-    fn span(&self, activity: &Activity, of_bus: bool) {
+    fn cells(&self, die: DieId, origin: Origin, from: SimTime, until: SimTime) -> bool {
         let scene = &mut *self.0.borrow_mut();
-        match of_bus {
-            true => scene.busy.bus(activity),
-            false => scene.busy.cells(activity),
-        }
-        if !scene.until.spans {
-            return;
-        }
-        if scene.spans.len() == MOST_SPANS {
-            scene.left_out += 1;
-            return;
-        }
-        let &Activity { kind, origin, from, until, die, channel, .. } = activity;
-        let place = if of_bus { channel.at() } else { die.at() } as u32;
-        scene.spans.push(BusySpan { of_bus, place, kind, origin, from, until });
+        scene.busy.cells(die, origin, from, until);
+        scene.until.spans
+    }
+
+    /// Likewise.
+    #[inline(never)]
+    fn channel(&self, channel: ChannelId, origin: Origin, from: SimTime, until: SimTime) -> bool {
+        let scene = &mut *self.0.borrow_mut();
+        scene.busy.bus(channel, origin, from, until);
+        scene.until.spans
     }
 }
 
 impl Probe for SceneProbe {
     fn cell(&mut self, activity: &Activity) {
-        self.span(activity, false);
+        let &Activity { origin, die, from, until, .. } = activity;
+        if self.cells(die, origin, from, until) {
+            self.0.borrow_mut().keep(activity, false);
+        }
     }
 
     fn bus(&mut self, activity: &Activity) {
-        self.span(activity, true);
+        let &Activity { origin, channel, from, until, .. } = activity;
+        if self.channel(channel, origin, from, until) {
+            self.0.borrow_mut().keep(activity, true);
+        }
     }
 
     /// The rest of a suspended operation is reported when it resumes.
     fn pause(&mut self, activity: &Activity, at: SimTime) {
         let scene = &mut *self.0.borrow_mut();
-        scene.busy.suspend(activity, at);
+        scene.busy.suspend(activity.die, activity.origin, activity.from, at);
         if !scene.until.spans {
             return;
         }

@@ -2,8 +2,8 @@
 //! windows are combined, so a run of any length takes the same memory, and what is drawn does not depend on how often
 //! the page looks.
 
-use ftlab::scheduler::{Activity, Origin};
-use ftlab::units::SimTime;
+use ftlab::scheduler::Origin;
+use ftlab::units::{ChannelId, DieId, SimTime};
 use serde::Serialize;
 
 const ORIGINS: usize = Origin::ALL.len();
@@ -14,8 +14,9 @@ const MOST_WINDOWS: usize = 512;
 const FEWEST_WINDOWS: usize = 64;
 /// The length of a window to begin with, in nanoseconds: two to the power of this.
 const FIRST_SHIFT: u32 = 10;
-/// A share is told in steps of this many.
-const FULL: u64 = 255;
+/// Shares are told in steps of one of this many, each as a letter: none is `0`, and all of the time is `o`.
+const FULL: u64 = 63;
+const NONE: u8 = b'0';
 
 /// Busy times of the places of a drive: its dies, then the buses of its channels.
 #[derive(Debug, Default)]
@@ -27,8 +28,12 @@ pub struct Shares {
     shift: u32,
     /// Nanoseconds, window by window, place by place, by origin.
     busy: Vec<u64>,
-    /// By die: what its cells are told to do now, as numbers of commands and ends.
-    cells: Vec<Vec<(u64, SimTime)>>,
+    dies: usize,
+    /// By die: the last span of its cells. All commands of one operation are told, and count once.
+    last: Vec<(SimTime, SimTime)>,
+    /// Whether dies suspend what they do. Then, by die: the spans in which its cells are told to be busy now.
+    suspends: bool,
+    running: Vec<Vec<(SimTime, SimTime)>>,
 }
 
 /// What a page draws.
@@ -36,56 +41,80 @@ pub struct Shares {
 pub struct SharesTold {
     now_ns: u64,
     window_ns: u64,
-    /// By origin: the shares of its windows that are over, window by window, place by place. Nothing for one that never
-    /// used the flash.
-    by_origin: Vec<Vec<u8>>,
+    /// By origin: the shares of its windows that are over, window by window, place by place, a letter for each. Nothing for
+    /// one that never used the flash.
+    by_origin: Vec<String>,
     /// By origin: nanoseconds that each place was busy, with what has begun.
     busy_ns: Vec<Vec<u64>>,
 }
 
 impl Shares {
-    /// Those of a new drive.
-    pub fn new(dies: usize, channels: usize) -> Shares {
+    /// Those of a new drive. `suspends` tells whether its dies can suspend what they do.
+    pub fn new(dies: usize, channels: usize, suspends: bool) -> Shares {
         let places = dies + channels;
         let windows = (MOST_CELLS / places.max(1)).clamp(FEWEST_WINDOWS, MOST_WINDOWS) / 2 * 2;
         let busy = vec![0; windows * places * ORIGINS];
-        Shares { places, windows, shift: FIRST_SHIFT, busy, cells: vec![Vec::new(); dies] }
+        let last = vec![(SimTime::ZERO, SimTime::ZERO); dies];
+        let running = vec![Vec::new(); dies];
+        Shares { places, windows, shift: FIRST_SHIFT, busy, dies, last, suspends, running }
     }
 
     /// Notes that the cells of a die are busy.
-    pub fn cells(&mut self, activity: &Activity) {
-        let &Activity { origin, sequence, die, from, until, .. } = activity;
-        if let Some(cells) = self.cells.get_mut(die.at()) {
-            cells.retain(|(_, end)| *end > from);
-            cells.push((sequence, until));
+    #[inline]
+    pub fn cells(&mut self, die: DieId, origin: Origin, from: SimTime, until: SimTime) {
+        let Some(last) = self.last.get_mut(die.at()) else { return };
+        if *last == (from, until) {
+            return;
         }
-        self.change(die.at(), origin, from, until, |busy, time| *busy += time);
+        *last = (from, until);
+        if self.suspends {
+            let running = &mut self.running[die.at()];
+            running.retain(|(_, end)| *end > from);
+            running.push((from, until));
+        }
+        self.add(die.at(), origin, from, until);
     }
 
     /// Notes that the bus of a channel is busy.
-    pub fn bus(&mut self, activity: &Activity) {
-        let &Activity { origin, channel, from, until, .. } = activity;
-        let place = self.cells.len() + channel.at();
-        self.change(place, origin, from, until, |busy, time| *busy += time);
+    #[inline]
+    pub fn bus(&mut self, channel: ChannelId, origin: Origin, from: SimTime, until: SimTime) {
+        self.add(self.dies + channel.at(), origin, from, until);
     }
 
-    /// Takes back the rest of what cells were told to do, which is suspended.
-    pub fn suspend(&mut self, activity: &Activity, at: SimTime) {
-        let &Activity { origin, sequence, die, .. } = activity;
-        let Some(cells) = self.cells.get_mut(die.at()) else { return };
-        let Some(running) = cells.iter().position(|(one, _)| *one == sequence) else { return };
-        let (_, until) = cells.swap_remove(running);
-        self.change(die.at(), origin, at, until, |busy, time| *busy = busy.saturating_sub(time));
+    /// Takes back the rest of what cells were told to do since `from`: it is suspended.
+    pub fn suspend(&mut self, die: DieId, origin: Origin, from: SimTime, at: SimTime) {
+        let Some(running) = self.running.get_mut(die.at()) else { return };
+        let Some(which) = running.iter().position(|(one, _)| *one == from) else { return };
+        let (_, until) = running.swap_remove(which);
+        self.split(die.at(), origin, at, until, |busy, time| *busy = busy.saturating_sub(time));
+    }
+
+    /// Most spans lie within one window.
+    #[inline]
+    fn add(&mut self, place: usize, origin: Origin, from: SimTime, until: SimTime) {
+        let (window, last) = (from.0 >> self.shift, until.0 >> self.shift);
+        if window != last || window >= self.windows as u64 {
+            return self.split(place, origin, from, until, |busy, time| *busy += time);
+        }
+        let cell = self.cell(window, place, origin);
+        if let Some(busy) = self.busy.get_mut(cell) {
+            *busy += until.0 - from.0;
+        }
     }
 
     #[inline]
-    fn change(
+    fn cell(&self, window: u64, place: usize, origin: Origin) -> usize {
+        (window as usize * self.places + place) * ORIGINS + origin as usize
+    }
+
+    #[inline(never)]
+    fn split(
         &mut self,
         place: usize,
         origin: Origin,
         SimTime(mut from): SimTime,
         SimTime(until): SimTime,
-        with: impl Fn(&mut u64, u64),
+        with: fn(&mut u64, u64),
     ) {
         if place >= self.places || from >= until {
             return;
@@ -96,8 +125,8 @@ impl Shares {
         while from < until {
             let window = from >> self.shift;
             let end = ((window + 1) << self.shift).min(until);
-            let at = (window as usize * self.places + place) * ORIGINS + origin as usize;
-            with(&mut self.busy[at], end - from);
+            let cell = self.cell(window, place, origin);
+            with(&mut self.busy[cell], end - from);
             from = end;
         }
     }
@@ -116,74 +145,68 @@ impl Shares {
 
     /// What is known at a time.
     pub fn told(&self, SimTime(now): SimTime) -> SharesTold {
-        let over = ((now >> self.shift) as usize).min(self.windows);
+        let over = ((now >> self.shift) as usize).min(self.windows) * self.places;
         let window_ns = 1 << self.shift;
-        let of = |origin: usize| self.busy.iter().skip(origin).step_by(ORIGINS);
-        let by_origin = (0..ORIGINS).map(|origin| match of(origin).any(|busy| *busy > 0) {
-            true => of(origin)
-                .take(over * self.places)
-                .map(|busy| ((busy * FULL + window_ns / 2) / window_ns).min(FULL) as u8)
-                .collect(),
-            false => Vec::new(),
-        });
-        let sum_at = |origin, place| of(origin).skip(place).step_by(self.places.max(1)).sum();
-        let busy_ns = (0..ORIGINS)
-            .map(|origin| (0..self.places).map(|place| sum_at(origin, place)).collect());
-        let (by_origin, busy_ns) = (by_origin.collect(), busy_ns.collect());
+        let mut busy_ns = vec![vec![0; self.places]; ORIGINS];
+        let mut letters = vec![vec![NONE; over]; ORIGINS];
+        for (cell, busy) in self.busy.chunks_exact(ORIGINS).enumerate() {
+            for (origin, busy) in busy.iter().enumerate().filter(|(_, busy)| **busy > 0) {
+                busy_ns[origin][cell % self.places] += busy;
+                if cell < over {
+                    let share = (busy * FULL + window_ns / 2) / window_ns;
+                    letters[origin][cell] = NONE + share.min(FULL) as u8;
+                }
+            }
+        }
+        let of_origin = |(origin, letters): (usize, Vec<u8>)| match busy_ns[origin].iter().sum() {
+            0u64 => String::new(),
+            _ => letters.into_iter().map(char::from).collect(),
+        };
+        let by_origin = letters.into_iter().enumerate().map(of_origin).collect();
         SharesTold { now_ns: now, window_ns, by_origin, busy_ns }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ftlab::nand::Kind;
-    use ftlab::units::{ChannelId, DieId, Ppn};
-
     use super::*;
 
     const GC: usize = Origin::Gc as usize;
 
-    fn activity(die: u32, from: u64, until: u64) -> Activity {
-        Activity {
-            kind: Kind::Program,
-            origin: Origin::Gc,
-            sequence: from,
-            page: Ppn::new(0),
-            die: DieId::new(die),
-            channel: ChannelId::new(0),
-            from: SimTime(from),
-            until: SimTime(until),
-        }
+    fn cells(shares: &mut Shares, from: u64, until: u64) {
+        shares.cells(DieId::new(0), Origin::Gc, SimTime(from), SimTime(until));
     }
 
     #[test]
     fn a_span_is_split_among_windows_and_can_be_suspended() {
-        let mut shares = Shares::new(1, 1);
-        let whole = activity(0, 512, 3072);
-        shares.cells(&whole);
-        shares.bus(&activity(0, 1024, 1280));
+        let mut shares = Shares::new(1, 1, true);
+        // Two planes work together: that is one span of the die.
+        cells(&mut shares, 512, 3072);
+        cells(&mut shares, 512, 3072);
+        shares.bus(ChannelId::new(0), Origin::Gc, SimTime(1024), SimTime(1280));
         let seen = shares.told(SimTime(3 * 1024));
-        assert_eq!((seen.window_ns, &seen.by_origin[0]), (1024, &vec![]));
-        assert_eq!(seen.by_origin[GC], [128, 0, 255, 64, 255, 0]);
+        assert_eq!((seen.window_ns, &seen.by_origin[0]), (1024, &String::new()));
+        assert_eq!(seen.by_origin[GC], "P0o@o0");
         assert_eq!(seen.busy_ns[GC], [2560, 256]);
-        // The cells are told to have ended when they are suspended.
-        shares.suspend(&Activity { until: SimTime(2048), ..whole }, SimTime(2048));
-        assert_eq!(shares.told(SimTime(3 * 1024)).by_origin[GC], [128, 0, 255, 64, 0, 0]);
+        // Both are told to be suspended.
+        shares.suspend(DieId::new(0), Origin::Gc, SimTime(512), SimTime(2048));
+        shares.suspend(DieId::new(0), Origin::Gc, SimTime(512), SimTime(2048));
+        assert_eq!(shares.told(SimTime(3 * 1024)).by_origin[GC], "P0o@00");
         // The window that is not over is not told.
-        assert_eq!(shares.told(SimTime(2047)).by_origin[GC], [128, 0]);
+        assert_eq!(shares.told(SimTime(2047)).by_origin[GC], "P0");
     }
 
     #[test]
     fn a_long_run_has_longer_windows_and_loses_nothing() {
-        let mut shares = Shares::new(1, 0);
+        let mut shares = Shares::new(1, 0, false);
         let end = 1_000_000_000;
         for at in (0..end).step_by(100_000) {
-            shares.cells(&activity(0, at, at + 25_000));
+            cells(&mut shares, at, at + 25_000);
         }
         let seen = shares.told(SimTime(end));
         let gc = &seen.by_origin[GC];
         assert!((MOST_WINDOWS / 2..=MOST_WINDOWS).contains(&gc.len()), "{}", gc.len());
-        assert!(gc.iter().all(|share| (60..68).contains(share)), "{gc:?}");
+        assert!(gc.bytes().all(|share| (b'>'..=b'B').contains(&share)), "{gc:?}");
         assert_eq!(seen.busy_ns[GC], [end / 4]);
     }
 }
