@@ -4,7 +4,6 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ftlab::host::{Host, Op};
-use ftlab::scheduler::{Activity, Probe};
 use ftlab::units::{Lba, SimTime};
 use ftlab_lab::device::{load, settings};
 use ftlab_lab::experiment::{
@@ -15,6 +14,7 @@ use ftlab_lab::memory::Instruments;
 use ftlab_lab::result::{Requests, RunTables, StepDocument, TableTarget, to_json};
 use ftlab_lab::stepped::SteppedDevice;
 use ftlab_lab::stop::Stop;
+use ftlab_lab::timeline::{Recorder, Windows};
 use ftlab_lab::{Failure, Lab};
 use ftlab_workload::generate::Workload;
 use ftlab_workload::replay::{Arrival, Completed, Progress};
@@ -219,25 +219,18 @@ fn a_run_that_is_stopped_keeps_what_was_measured() {
     assert!(matches!(stopped.map(drop), Err(Failure::Interrupted)));
 }
 
-/// Counts what the cells do.
-#[derive(Clone, Debug, Default)]
-struct Counter(u64);
-
-impl Probe for Counter {
-    fn cell(&mut self, _activity: &Activity) {
-        self.0 += 1;
-    }
-}
-
 #[test]
 fn a_probe_observes_a_whole_experiment_without_changing_it() {
     let (lab, config) = (Lab::default(), config(&[]));
     let experiment = workload(1_000, Some("fill:timed"));
     let plain = lab.run(&experiment, &config, 2, &mut (), None).unwrap();
-    let instruments = Instruments { probe: Counter::default(), contents: () };
+    // The time line's, so that the test compiles no device of its own.
+    let always = Windows::new([(SimTime::ZERO, SimTime::FOREVER)]);
+    let instruments = Instruments { probe: Recorder::new(always), contents: () };
     let probed = lab.run_with(&experiment, &config, 2, &mut (), instruments).unwrap();
     assert_eq!(document(&plain), to_json(&probed.document).unwrap());
-    assert!(probed.device.flash().probe().0 > 1_000, "{:?}", probed.device.flash().probe());
+    let seen = probed.device.flash().probe().clone().into_record();
+    assert!(seen.commands.len() > 1_000, "{} commands", seen.commands.len());
 }
 
 #[test]

@@ -24,4 +24,4 @@ pub use load::{CaseLoad, Step};
 pub use reference::Reference;
 pub use stripes::{Parity, Words};
 pub use versions::{Fault, FoundVersions, Onlooker, Version, Versions};
-pub use watching::{AnyProbe, Listens};
+pub use watching::{AnyContents, AnyProbe, Listens, SeesMoves};

@@ -8,13 +8,15 @@
 //! Models of SSD Write Performance", ACM TOS 2014) is a lower bound for every policy that separates.
 //! If they are mixed, cold pages are copied again and again with the hot ones.
 
-use ftlab::device::{Contents, Device, Movement, Place, assemble, assemble_with};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use ftlab::device::{Movement, Place, assemble, assemble_with};
 use ftlab::engine::Stream;
-use ftlab::ftl::{FlashChange, FlashContents, ReadFor};
-use ftlab::host::{Completion, Op, Request};
-use ftlab::scheduler::CommandId;
+use ftlab::host::{Op, Request};
 use ftlab::shape::Geometry;
-use ftlab::units::{Ppn, RequestId};
+use ftlab::units::Ppn;
+use ftlab_torture::{AnyContents, AnyProbe, Listens, SeesMoves};
 
 use crate::common::{Spec, closed_loop, fill, request};
 use crate::write_amplification::{STOP, mean_field, planes};
@@ -180,6 +182,11 @@ fn an_even_load_amplifies_alike_in_all_streams() {
     }
 }
 
+/// Hears nothing.
+struct Silent;
+
+impl Listens for Silent {}
+
 /// Rows of one page number over the planes of a die, in the order of the host's programs.
 struct Rows {
     geometry: Geometry,
@@ -190,24 +197,18 @@ struct Rows {
     joined: u64,
 }
 
-impl FlashContents for Rows {
-    const MOVES: bool = true;
-    fn change(&mut self, _: FlashChange<'_>) {}
-    fn foresee(&mut self, _: CommandId, _: Ppn, _: ReadFor) {}
-}
+/// Tells the rows of the host's programs.
+struct ToRows(Rc<RefCell<Rows>>);
 
-impl Contents for Rows {
-    fn copy(&mut self, movement: &Movement) {
+impl SeesMoves for ToRows {
+    fn copies(&mut self, movement: &Movement) {
+        let mut rows = self.0.borrow_mut();
         if let (Place::WriteBack(_), Place::Flash(to)) = (movement.from, movement.to)
-            && to.get().is_multiple_of(self.geometry.units_per_page())
+            && to.get().is_multiple_of(rows.geometry.units_per_page())
         {
-            self.programmed(to);
+            rows.programmed(to);
         }
     }
-
-    fn forget(&mut self, _: Place) {}
-    fn deliver(&mut self, _: RequestId, _: &Completion) {}
-    fn lose_power(&mut self) {}
 }
 
 impl Rows {
@@ -236,13 +237,14 @@ fn alignment(placement: &str, planes_per_die: u32, rounds: u64) -> f64 {
     let spec = planes(spec.set("cache.programs_per_die", 4), 64, 32, 100);
     let geometry = spec.geometry();
     let open = vec![(u32::MAX, 0); geometry.dies() as usize];
-    let rows = Rows { geometry, open, programs: 0, joined: 0 };
-    let mut device: Device<(), Rows> = assemble_with(spec.setup(), (), rows);
+    let rows = Rc::new(RefCell::new(Rows { geometry, open, programs: 0, joined: 0 }));
+    let contents = AnyContents::new(ToRows(Rc::clone(&rows)));
+    let mut device = assemble_with(spec.setup(), AnyProbe::new(Silent), contents);
     let mut stream = Stream::new(3, "pages");
     let writes = UNIFORM.writes(&spec, &mut stream, rounds * u64::from(spec.logical_pages()));
     closed_loop(&mut device, 16, writes);
     assert_eq!(device.ftl_counts().gc_runs > 0, rounds > 1);
-    let rows = device.contents();
+    let rows = rows.borrow();
     let joinable = rows.programs as f64 * f64::from(planes_per_die - 1) / f64::from(planes_per_die);
     rows.joined as f64 / joinable
 }

@@ -11,9 +11,10 @@ use ftlab::ftl::BlockState;
 use ftlab::host::{Advanced, Host, Op};
 use ftlab::image::Resume;
 use ftlab::nand::Kind;
-use ftlab::scheduler::{Note, Origin, Probe};
+use ftlab::scheduler::{Note, Origin};
 use ftlab::shape::Geometry;
 use ftlab::units::{BlockId, DieId, Nanos, Ppn, SimTime, Tpn};
+use ftlab_torture::{AnyProbe, Listens};
 
 use crate::common::{ERASE, PROGRAM, READ, Spec, closed_loop, fill, on_demand, request};
 use crate::write_amplification::{STOP, mean_field, planes};
@@ -218,7 +219,7 @@ fn a_superblock_with_few_good_blocks_is_retired() {
 #[derive(Clone, Default)]
 struct Mourner(Rc<RefCell<Vec<(SimTime, u32)>>>);
 
-impl Probe for Mourner {
+impl Listens for Mourner {
     fn note(&mut self, at: SimTime, note: Note) {
         if let Note::DieDied { die } = note {
             self.0.borrow_mut().push((at, die.get()));
@@ -236,7 +237,7 @@ fn each_death_is_told_once() {
         let spec = planes(spec(), 24, 4, 300).set("ftl.superblock.policy", policy);
         let spec = spec.set("nand.faults.schedule", dying);
         let told = Mourner::default();
-        let mut device = assemble_with(spec.setup(), told.clone(), ());
+        let mut device = assemble_with(spec.setup(), AnyProbe::new(told.clone()), ());
         fill(&mut device, 8, 0..spec.logical_pages(), 8);
         let mut expected: Vec<(u64, BTreeSet<u32>)> = Vec::new();
         for (second, dies) in [(1, &[0][..]), (2, &[1]), (3, &[2, 3])] {

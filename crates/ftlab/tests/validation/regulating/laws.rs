@@ -8,10 +8,11 @@ use std::rc::Rc;
 
 use ftlab::device::{Contents, Device, Movement, Place, assemble, assemble_with};
 use ftlab::ftl::cost::{HistoryRule, RewriteCounts};
-use ftlab::ftl::{FlashChange, FlashContents, ReadFor};
-use ftlab::host::{Completion, Op};
-use ftlab::scheduler::{Activity, CommandId, Kind, Origin, Probe};
-use ftlab::units::{Lpn, Ppn, RequestId};
+use ftlab::ftl::{FlashChange, ReadFor};
+use ftlab::host::Op;
+use ftlab::scheduler::{Activity, Kind, Origin, Probe};
+use ftlab::units::{Lpn, Ppn};
+use ftlab_torture::{AnyContents, AnyProbe, Listens, SeesMoves};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngSeed, TestRunner};
@@ -80,25 +81,6 @@ impl Log {
 #[derive(Clone, Debug)]
 struct Onlooker(Rc<RefCell<Log>>);
 
-impl FlashContents for Onlooker {
-    const MOVES: bool = true;
-
-    fn change(&mut self, change: FlashChange<'_>) {
-        match change {
-            FlashChange::Emptied { first, units, .. } => self.emptied(first, units),
-            FlashChange::Copied { from, to } => self.copied(from, to),
-            FlashChange::MapProgrammed { page, to } => self.map_programmed(page, to),
-            FlashChange::Spoiled { .. } | FlashChange::Parity(_) => {}
-        }
-    }
-
-    fn foresee(&mut self, _: CommandId, _: Ppn, what: ReadFor) {
-        if let ReadFor::Host(page) | ReadFor::Joined(page) = what {
-            self.0.borrow_mut().uses(page, Used::Reads);
-        }
-    }
-}
-
 impl Onlooker {
     /// Nothing lies there any more. The next data need not be the host's.
     fn emptied(&self, first: Ppn, units: u32) {
@@ -131,8 +113,8 @@ impl Onlooker {
     }
 }
 
-impl Contents for Onlooker {
-    fn copy(&mut self, movement: &Movement) {
+impl SeesMoves for Onlooker {
+    fn copies(&mut self, movement: &Movement) {
         let mut log = self.0.borrow_mut();
         let page = movement.page;
         match (movement.from, movement.to) {
@@ -155,12 +137,23 @@ impl Contents for Onlooker {
         }
     }
 
-    fn forget(&mut self, _: Place) {}
-    fn deliver(&mut self, _: RequestId, _: &Completion) {}
-    fn lose_power(&mut self) {}
+    fn change(&mut self, change: FlashChange<'_>) {
+        match change {
+            FlashChange::Emptied { first, units, .. } => self.emptied(first, units),
+            FlashChange::Copied { from, to } => self.copied(from, to),
+            FlashChange::MapProgrammed { page, to } => self.map_programmed(page, to),
+            FlashChange::Spoiled { .. } | FlashChange::Parity(_) => {}
+        }
+    }
+
+    fn foresee(&mut self, _: Ppn, what: ReadFor) {
+        if let ReadFor::Host(page) | ReadFor::Joined(page) = what {
+            self.0.borrow_mut().uses(page, Used::Reads);
+        }
+    }
 }
 
-impl Probe for Onlooker {
+impl Listens for Onlooker {
     fn cell(&mut self, activity: &Activity) {
         let span = activity.until - activity.from;
         if activity.kind == Kind::Program {
@@ -202,7 +195,7 @@ fn rewrites<P: Probe, C: Contents>(device: &Device<P, C>) -> RewriteCounts {
     device.rewriter().map(|rewriter| *rewriter.counts()).unwrap_or_default()
 }
 
-fn watched(spec: &Spec) -> (Device<Onlooker, Onlooker>, Rc<RefCell<Log>>) {
+fn watched(spec: &Spec) -> (Device<AnyProbe, AnyContents>, Rc<RefCell<Log>>) {
     let cost = &spec.config().options.ftl.cost.policy;
     let regulator = cost.name();
     let hysteresis = cost.agcr().is_some_and(|agcr| agcr.history == HistoryRule::Hysteresis);
@@ -220,7 +213,8 @@ fn watched(spec: &Spec) -> (Device<Onlooker, Onlooker>, Rc<RefCell<Log>>) {
     };
     let log = Rc::new(RefCell::new(log));
     let onlooker = Onlooker(log.clone());
-    (assemble_with(spec.setup(), onlooker.clone(), onlooker), log)
+    let (probe, contents) = (AnyProbe::new(onlooker.clone()), AnyContents::new(onlooker));
+    (assemble_with(spec.setup(), probe, contents), log)
 }
 
 proptest! {
