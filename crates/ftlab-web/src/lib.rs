@@ -8,7 +8,7 @@ mod frame;
 pub mod memory;
 mod scene;
 mod session;
-mod shares;
+pub mod shares;
 mod words;
 
 pub use ask::{Desk, Question};

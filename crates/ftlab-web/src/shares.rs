@@ -9,8 +9,9 @@ use serde::Serialize;
 const ORIGINS: usize = Origin::ALL.len();
 /// The most cells, one for each place and window.
 const MOST_CELLS: usize = 1 << 14;
-/// Windows of a drive with few dies, and of one with many.
-const MOST_WINDOWS: usize = 512;
+/// Windows of a drive with few dies.
+pub const MOST_WINDOWS: usize = 512;
+/// Windows of one with many.
 const FEWEST_WINDOWS: usize = 64;
 /// The length of a window to begin with, in nanoseconds: two to the power of this.
 const FIRST_SHIFT: u32 = 10;
@@ -39,13 +40,15 @@ pub struct Shares {
 /// What a page draws.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct SharesTold {
-    now_ns: u64,
-    window_ns: u64,
+    /// When.
+    pub now_ns: u64,
+    /// The length of a window.
+    pub window_ns: u64,
     /// By origin: the shares of its windows that are over, window by window, place by place, a letter for each. Nothing for
     /// one that never used the flash.
-    by_origin: Vec<String>,
+    pub by_origin: Vec<String>,
     /// By origin: nanoseconds that each place was busy, with what has begun.
-    busy_ns: Vec<Vec<u64>>,
+    pub busy_ns: Vec<Vec<u64>>,
 }
 
 impl Shares {
@@ -164,49 +167,5 @@ impl Shares {
         };
         let by_origin = letters.into_iter().enumerate().map(of_origin).collect();
         SharesTold { now_ns: now, window_ns, by_origin, busy_ns }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const GC: usize = Origin::Gc as usize;
-
-    fn cells(shares: &mut Shares, from: u64, until: u64) {
-        shares.cells(DieId::new(0), Origin::Gc, SimTime(from), SimTime(until));
-    }
-
-    #[test]
-    fn a_span_is_split_among_windows_and_can_be_suspended() {
-        let mut shares = Shares::new(1, 1, true);
-        // Two planes work together: that is one span of the die.
-        cells(&mut shares, 512, 3072);
-        cells(&mut shares, 512, 3072);
-        shares.bus(ChannelId::new(0), Origin::Gc, SimTime(1024), SimTime(1280));
-        let seen = shares.told(SimTime(3 * 1024));
-        assert_eq!((seen.window_ns, &seen.by_origin[0]), (1024, &String::new()));
-        assert_eq!(seen.by_origin[GC], "P0o@o0");
-        assert_eq!(seen.busy_ns[GC], [2560, 256]);
-        // Both are told to be suspended.
-        shares.suspend(DieId::new(0), Origin::Gc, SimTime(512), SimTime(2048));
-        shares.suspend(DieId::new(0), Origin::Gc, SimTime(512), SimTime(2048));
-        assert_eq!(shares.told(SimTime(3 * 1024)).by_origin[GC], "P0o@00");
-        // The window that is not over is not told.
-        assert_eq!(shares.told(SimTime(2047)).by_origin[GC], "P0");
-    }
-
-    #[test]
-    fn a_long_run_has_longer_windows_and_loses_nothing() {
-        let mut shares = Shares::new(1, 0, false);
-        let end = 1_000_000_000;
-        for at in (0..end).step_by(100_000) {
-            cells(&mut shares, at, at + 25_000);
-        }
-        let seen = shares.told(SimTime(end));
-        let gc = &seen.by_origin[GC];
-        assert!((MOST_WINDOWS / 2..=MOST_WINDOWS).contains(&gc.len()), "{}", gc.len());
-        assert!(gc.bytes().all(|share| (b'>'..=b'B').contains(&share)), "{gc:?}");
-        assert_eq!(seen.busy_ns[GC], [end / 4]);
     }
 }
