@@ -44,6 +44,9 @@ impl PlainNumbers {
     }
 }
 
+/// The most characters of a field that a message shows.
+const SHOWN: usize = 40;
+
 /// A field that told what a mark means.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Teller {
@@ -53,6 +56,15 @@ pub(crate) struct Teller {
 }
 
 impl Teller {
+    /// Keeps as much of the field as a person reads.
+    fn of((line, text): LinedField<'_>) -> Teller {
+        let mut field: String = text.chars().take(SHOWN).collect();
+        if field.len() < text.len() {
+            field.push_str(" ...");
+        }
+        Teller { field, line }
+    }
+
     fn in_words(&self) -> String {
         let line = self.line.map_or(String::new(), |line| format!(" in line {line}"));
         format!("`{}`{line}", self.field)
@@ -181,7 +193,7 @@ impl NumberMarks {
 
     /// Takes a meaning that leaves no doubt.
     fn take(&mut self, mark: char, meaning: Meaning, field: LinedField<'_>) -> Result<(), String> {
-        let teller = || Teller { field: field.1.to_owned(), line: field.0 };
+        let teller = || Teller::of(field);
         let is_decimal = meaning == Meaning::Decimal;
         let (own, told, other, other_told) = match is_decimal {
             true => (&mut self.decimal, &mut self.decimal_told, self.group, &self.group_told),
@@ -230,7 +242,7 @@ impl NumberMarks {
         if self.decimal == Some(mark) || self.group == Some(mark) {
             return Ok(());
         }
-        let teller = Teller { field: field.1.to_owned(), line: field.0 };
+        let teller = Teller::of(field);
         if let Some(first) = &self.doubtful {
             return Err(format!(
                 "{} and {} have two marks, and no number of the column tells which of them stands before decimals",
@@ -466,6 +478,9 @@ mod tests {
         assert_eq!(marks.whole(b"4096.0", Some(8)), None);
         let said = marks.with_tellers("size").expect("a mark");
         assert!(said.ends_with(": see `1.000` in line 7"), "{said}");
+        let long = format!("1.5{}", "0".repeat(5_000));
+        let marks = learned(NumberKind::Time, &[&long]).expect("no doubt");
+        assert!(marks.with_tellers("its time").unwrap().ends_with("000 ..."));
     }
 
     #[test]
