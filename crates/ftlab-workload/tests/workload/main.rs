@@ -18,6 +18,7 @@ mod replay_mapping;
 mod replay_modes;
 mod replay_tenants;
 mod stand_ins;
+mod trace_block_layer;
 mod trace_conversions;
 mod trace_doubtful;
 mod trace_errors;

@@ -1,233 +1,10 @@
 //! Formats of kernels, programs and archives of traces: files written by hand from their descriptions, and what they must read as.
 
 use ftlab::host::Op;
-use ftlab::units::{Lba, SimTime};
-use ftlab_workload::trace::{
-    BlkEvent, ColumnPlan, ErrorKind, Facts, Location, OpWords, Options, Record, SpaceUnit, Trace,
-    TraceError, open,
-};
+use ftlab::units::SimTime;
+use ftlab_workload::trace::{ColumnPlan, ErrorKind, OpWords, Options, Record, SpaceUnit};
 
-fn bytes(content: &[u8]) -> Location {
-    Location::Memory("test".to_owned(), content.to_vec().into())
-}
-
-fn read_all(trace: &mut Trace) -> Result<Vec<Record>, TraceError> {
-    let (mut all, mut batch) = (Vec::new(), Vec::new());
-    while trace.next_batch(&mut batch)? {
-        all.extend_from_slice(&batch);
-    }
-    Ok(all)
-}
-
-fn read_with(content: &[u8], options: Options) -> (Vec<Record>, Facts) {
-    let mut trace = open(bytes(content), options).unwrap_or_else(|error| panic!("{error}"));
-    let records = read_all(&mut trace).unwrap_or_else(|error| panic!("{error}"));
-    (records, trace.facts())
-}
-
-/// Reads without options; the format must be detected.
-fn read(content: &[u8], format: &str) -> Vec<Record> {
-    let (records, facts) = read_with(content, Options::default());
-    assert_eq!(facts.format, format);
-    records
-}
-
-fn failure(content: &[u8], options: Options) -> TraceError {
-    let read = open(bytes(content), options).and_then(|mut trace| read_all(&mut trace));
-    read.expect_err("it should fail")
-}
-
-fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
-    Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
-}
-
-/// 8:16 as a stream.
-const SDB: u32 = 8 << 20 | 16;
-
-/// Numbers in either order.
-struct Bytes {
-    is_big: bool,
-    all: Vec<u8>,
-}
-
-impl Bytes {
-    fn put<const N: usize>(&mut self, little: [u8; N]) {
-        let mut word = little;
-        if self.is_big {
-            word.reverse();
-        }
-        self.all.extend_from_slice(&word);
-    }
-
-    /// One record of blktrace, with `more` bytes behind it.
-    fn blktrace(&mut self, (ns, sector, bytes): (u64, u64, u32), action: u32, more: u16) {
-        self.put(0x6561_7407_u32.to_le_bytes());
-        self.put(1_u32.to_le_bytes());
-        self.put(ns.to_le_bytes());
-        self.put(sector.to_le_bytes());
-        self.put(bytes.to_le_bytes());
-        self.put(action.to_le_bytes());
-        self.put(4711_u32.to_le_bytes());
-        self.put(SDB.to_le_bytes());
-        self.put(0_u32.to_le_bytes());
-        self.put(0_u16.to_le_bytes());
-        self.put(more.to_le_bytes());
-        self.all.extend(std::iter::repeat_n(b'x', more.into()));
-    }
-}
-
-/// Categories of blktrace.
-const READ: u32 = 1 << 16;
-const WRITE: u32 = 1 << 17;
-const FLUSH: u32 = 1 << 18;
-const SYNC: u32 = 1 << 19;
-const NOTIFY: u32 = 1 << 26;
-const DISCARD: u32 = 1 << 29;
-const FUA: u32 = 1 << 31;
-/// Actions.
-const QUEUE: u32 = 1 | 1 << 20;
-const REQUEUE: u32 = 6 | 1 << 21;
-const ISSUE: u32 = 7 | 1 << 22;
-const COMPLETE: u32 = 8 | 1 << 23;
-
-fn blktrace(is_big: bool) -> Vec<u8> {
-    let mut file = Bytes { is_big, all: Vec::new() };
-    file.blktrace((0, 0, 0), NOTIFY, 6);
-    file.blktrace((1_000, 80, 4096), QUEUE | WRITE | SYNC, 0);
-    file.blktrace((2_000, 80, 8192), ISSUE | WRITE | SYNC, 0);
-    file.blktrace((3_000, 8, 4096), ISSUE | READ, 20);
-    file.blktrace((4_000, 1024, 1 << 20), ISSUE | WRITE | DISCARD, 0);
-    file.blktrace((5_000, 0, 0), ISSUE | WRITE | FLUSH, 0);
-    file.blktrace((6_000, 16, 4096), ISSUE | WRITE | FUA, 0);
-    file.blktrace((9_000, 80, 8192), COMPLETE | WRITE, 0);
-    file.all
-}
-
-#[test]
-fn blktrace_in_both_byte_orders() {
-    let expected = [
-        record(0, Op::Write, 80, 16, SDB),
-        record(1_000, Op::Read, 8, 8, SDB),
-        record(2_000, Op::Trim, 1024, 2048, SDB),
-        Record::flush(SimTime(3_000), SDB),
-        Record { fua: true, ..record(4_000, Op::Write, 16, 8, SDB) },
-    ];
-    for is_big in [false, true] {
-        let file = blktrace(is_big);
-        assert_eq!(read(&file, "blktrace"), expected);
-        let queued = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
-        assert_eq!(read_with(&file, queued).0, [record(0, Op::Write, 80, 8, SDB)]);
-        let ended = Options { blkparse_event: Some(BlkEvent::Complete), ..Options::default() };
-        assert_eq!(read_with(&file, ended).0, [record(0, Op::Write, 80, 16, SDB)]);
-    }
-}
-
-#[test]
-fn damage_in_blktrace_is_found() {
-    let whole = blktrace(false);
-    let cut = failure(&whole[..whole.len() - 7], Options::default());
-    assert_eq!(cut.kind, ErrorKind::Corrupt);
-    assert!(cut.to_string().contains("row 8: the file ends within a record"), "{cut}");
-    let lenient = Options { skip_malformed: true, ..Options::default() };
-    let (records, facts) = read_with(&whole[..whole.len() - 7], lenient);
-    assert_eq!((records.len(), facts.skipped_lines), (5, 1));
-    let mut damaged = whole.clone();
-    // The second record begins behind the first one's six bytes.
-    damaged[55] = 0;
-    assert!(failure(&damaged, Options::default()).problem.contains("magic number"));
-    let mut newer = whole;
-    newer[0] = 8;
-    let newer = failure(&newer, Options::default());
-    assert_eq!(newer.kind, ErrorKind::Unsupported);
-    assert!(newer.problem.contains("version 8, not 7"), "{newer}");
-}
-
-#[test]
-fn ftrace_trace_cmd_and_perf() {
-    let lines = "cpus=4\n\
-        # a comment\n          \
-        fio-4711  [002]   100.000001: block_bio_queue:      8,16 WS 80 + 8 [fio]\n          \
-        my: job-4711  [002] d..1.   100.000002: block_rq_issue:       8,16 WS 8192 () 80 + 16 [my: job]\n          \
-        fio-4711  [002]   100.000003: sched_switch:         fio:4711 [120] R ==> idle\n          \
-        fio-4711  [002]   100.000004: block_rq_issue: 8,16 RA 4096 () 8 + 8 none,0,0 [fio]\n          \
-        fio-4711  [002]   100.000005: block_rq_issue:       8,16 FF 0 () 0 + 0 [kworker/0:1]\n    \
-        fio  4711 [000]   100.000006:       block:block_rq_issue: 8,16 WFS 4096 (0a 1b) 16 + 8 [fio]\n          \
-        <idle>-0     [002]   100.000009: block_rq_complete:    8,16 WS () 80 + 16 [0]\n";
-    assert_eq!(
-        read(lines.as_bytes(), "ftrace"),
-        [
-            record(0, Op::Write, 80, 16, SDB),
-            record(2_000, Op::Read, 8, 8, SDB),
-            Record::flush(SimTime(3_000), SDB),
-            Record { fua: true, ..record(4_000, Op::Write, 16, 8, SDB) },
-        ]
-    );
-    let bad = "a-1 [0] 1.0: block_rq_issue: 8,16 WS 8192 () 80 + 16 [a]\n\
-               a-1 [0] 1.1: block_rq_issue: 8,16 WS 8192 () x80 + 16 [a]\n";
-    insta::assert_snapshot!(failure(bad.as_bytes(), Options::default()), @r"
-    test, line 2: expected a sector: a whole number, found `x80`
-      2 | a-1 [0] 1.1: block_rq_issue: 8,16 WS 8192 () x80 + 16 [a]
-        |                                              ^^^
-    remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
-    ");
-    let ended = "a-1 [0] 1.0: block_rq_complete: 8,16 WS () 80 + 16 [0]\n";
-    let ended = failure(ended.as_bytes(), Options::default());
-    assert!(ended.problem.contains("1 completion (block_rq_complete)"), "{ended}");
-    assert!(ended.remedy.contains("trace-cmd record -e block:block_rq_issue"), "{ended}");
-}
-
-#[test]
-fn a_request_that_the_driver_gives_back_counts_once() {
-    let expected = [record(0, Op::Write, 80, 8, SDB), record(2_000, Op::Write, 80, 8, SDB)];
-    let said =
-        |facts: &Facts| facts.assumed.iter().any(|text| text.contains("1 issue of a request"));
-    // It is issued, given back and issued again; later the same sectors are written again.
-    let mut file = Bytes { is_big: false, all: Vec::new() };
-    for (ns, action) in [(1_000, ISSUE), (1_500, REQUEUE), (2_000, ISSUE), (3_000, ISSUE)] {
-        file.blktrace((ns, 80, 4096), action | WRITE, 0);
-    }
-    let (records, facts) = read_with(&file.all, Options::default());
-    assert_eq!(records, expected);
-    assert!(said(&facts), "{facts:?}");
-    let lines = |line: &dyn Fn(u64, &str) -> String| -> String {
-        [(1, "D"), (2, "R"), (2, "D"), (3, "D")].map(|(at, action)| line(at, action)).concat()
-    };
-    let blkparse =
-        lines(&|at, action| format!("8,16 1 {at} 0.00000{at}000 7 {action} W 80 + 8 [x]\n"));
-    let ftrace = lines(&|at, action| {
-        let event = if action == "D" { "issue" } else { "requeue" };
-        format!("x-1 [0] 1.00000{at}: block_rq_{event}: 8,16 W 4096 () 80 + 8 [x]\n")
-    });
-    for text in [blkparse, ftrace] {
-        let (records, facts) = read_with(text.as_bytes(), Options::default());
-        assert_eq!(records, expected, "{text}");
-        assert!(said(&facts), "{facts:?}");
-    }
-    // Another size is another request, and an event that can't be read gives nothing back.
-    let other = "8,16 1 1 0.000001000 7 R W 80 + 16 [x]\n8,16 1 1 0.000001000 7 R W x [x]\n\
-                 8,16 1 1 0.000001000 7 D W 80 + 8 [x]\n8,16 1 1 0.000003000 7 D W 80 + 8 [x]\n";
-    assert_eq!(read(other.as_bytes(), "blkparse"), expected);
-}
-
-#[test]
-fn disks_of_which_there_are_queue_events_alone_are_said() {
-    let event =
-        |device: &str, action: &str| format!("{device} 1 1 0.000001000 7 {action} W 80 + 8 [x]\n");
-    let said =
-        |text: &str, options: Options| read_with(text.as_bytes(), options).1.warnings.join("; ");
-    let both = event("8,0", "Q") + &event("8,0", "D") + &event("253,0", "Q");
-    let warned = said(&both, Options::default());
-    assert!(
-        warned.contains(
-            "queue events (Q) and no issue events (D), so they have no requests: 253,0 (1). That"
-        ),
-        "{warned}"
-    );
-    let queue = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
-    assert!(!said(&both, queue).contains("so they have no requests"));
-    let usual = event("8,0", "Q") + &event("8,0", "D") + &event("8,0", "Q");
-    assert!(!said(&usual, Options::default()).contains("so they have no requests"));
-}
+use super::common::texts::{by, failure_of, read_as, read_bytes, record};
 
 #[test]
 fn biosnoop_starts_a_latency_before_its_lines() {
@@ -241,10 +18,10 @@ fn biosnoop_starts_a_latency_before_its_lines() {
         record(308_000, Op::Read, 13_092_432, 16, 1),
         Record::flush(SimTime(1_000_240_000), 0),
     ];
-    assert_eq!(read(lines.as_bytes(), "biosnoop"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "biosnoop"), expected);
     let queued =
         lines.replace("0.74", "5.00 0.74").replace("0.61", "0.01 0.61").replace(" 0.50", "0 0.50");
-    assert_eq!(read(queued.as_bytes(), "biosnoop"), expected);
+    assert_eq!(read_as(queued.as_bytes(), "biosnoop"), expected);
 }
 
 #[test]
@@ -255,7 +32,7 @@ fn fiu() {
         record(0, Op::Write, 904_265_560, 8, 6 << 20),
         record(3_000, Op::Read, 904_265_568, 16, 6 << 20 | 1),
     ];
-    assert_eq!(read(lines.as_bytes(), "fiu"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "fiu"), expected);
 }
 
 fn vscsi(version: u16, records: &[(u16, u32, u64, u64)]) -> Vec<u8> {
@@ -298,8 +75,8 @@ fn vscsi_of_both_versions() {
     for version in [1, 2] {
         let file = vscsi(version, &requests);
         assert_eq!(file.len(), 4 * [32, 40][usize::from(version) - 1]);
-        assert_eq!(read(&file, "vscsi"), expected);
-        let (_, facts) = read_with(&file, Options::default());
+        assert_eq!(read_as(&file, "vscsi"), expected);
+        let (_, facts) = read_bytes(&file, Options::default());
         assert!(
             facts.assumed.contains(&format!("records of version {version}, as the first ones say"))
         );
@@ -307,7 +84,7 @@ fn vscsi_of_both_versions() {
     }
     let mut mixed = vscsi(1, &requests);
     mixed[3 * 32 + 15] = 2;
-    assert!(failure(&mixed, Options::default()).problem.contains("version 1 or 2"));
+    assert!(failure_of(&mixed, Options::default()).problem.contains("version 1 or 2"));
 }
 
 #[test]
@@ -327,10 +104,10 @@ fn hp_srt() {
     io(4 << 16 | 1, 11, 0, 1024, 32, 0x100);
     let expected =
         [record(0, Op::Read, 640, 16, 0x300), record(999_500_000, Op::Write, 32, 2, 0x300)];
-    assert_eq!(read(&file.all, "hp-srt"), expected);
-    let (_, facts) = read_with(&file.all, Options::default());
+    assert_eq!(read_as(&file.all, "hp-srt"), expected);
+    let (_, facts) = read_bytes(&file.all, Options::default());
     assert!(facts.warnings.iter().any(|text| text.starts_with("1 records")), "{facts:?}");
-    let cut = failure(&file.all[..file.all.len() - 1], Options::default());
+    let cut = failure_of(&file.all[..file.all.len() - 1], Options::default());
     assert_eq!(cut.kind, ErrorKind::Corrupt);
 }
 
@@ -344,11 +121,11 @@ fn oracle_general_needs_its_name_and_the_size_of_a_block() {
         file.put((-1_i64).to_le_bytes());
     }
     let named = || Options::default().with_format("oracle-general").expect("known");
-    let error = failure(&file.all, named());
+    let error = failure_of(&file.all, named());
     assert!(error.problem.contains("no addresses") && error.remedy.contains("`address_unit` 4k"));
     let options = Options { address_unit: Some(SpaceUnit::Page4k), invert_ops: true, ..named() };
     let expected = [record(0, Op::Write, 56, 8, 0), record(2_000_000_000, Op::Write, 72, 1, 0)];
-    assert_eq!(read_with(&file.all, options).0, expected);
+    assert_eq!(read_bytes(&file.all, options).0, expected);
 }
 
 #[test]
@@ -359,10 +136,10 @@ fn disksim_that_validates_and_that_disksim_writes() {
         record(6_000_500, Op::Write, 2000, 16, 0),
         record(6_500_500, Op::Read, 3000, 8, 0),
     ];
-    assert_eq!(read(lines.as_bytes(), "disksim-validate"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "disksim-validate"), expected);
     let lines = "0.500000,2,100,8,1,1,-1,0x55d0\n1.000001,2,200,16,1a,2,0,0x55d1\n";
     let expected = [record(0, Op::Read, 100, 8, 2), record(500_001, Op::Write, 200, 16, 2)];
-    assert_eq!(read(lines.as_bytes(), "disksim-outtrace"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "disksim-outtrace"), expected);
 }
 
 #[test]
@@ -373,7 +150,7 @@ fn ssdsim_with_a_number_as_sixth_column_and_erases() {
         record(9, Op::Trim, 48, 16, 1),
         record(10, Op::Read, 48, 8, 1),
     ];
-    assert_eq!(read(lines.as_bytes(), "ssdsim"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "ssdsim"), expected);
 }
 
 #[test]
@@ -382,11 +159,11 @@ fn msr_with_blanks_and_alibaba_in_small_letters() {
     for separator in ["\t", "  "] {
         let lines =
             "128166372003061629,src,3,Read,1024,4096,55\n128166372003061639,src,3,Write,0,512,7\n";
-        assert_eq!(read(lines.replace(',', separator).as_bytes(), "msr"), expected);
+        assert_eq!(read_as(lines.replace(',', separator).as_bytes(), "msr"), expected);
     }
     let lines = "419,w,8192,4096,1577808144360767\n419,r,0,512,1577808144360768\n";
     let expected = [record(0, Op::Write, 16, 8, 419), record(1_000, Op::Read, 0, 1, 419)];
-    assert_eq!(read(lines.as_bytes(), "alibaba"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "alibaba"), expected);
 }
 
 #[test]
@@ -401,10 +178,10 @@ fn windows() {
     // They arrived at 8329 and 8300.
     let expected =
         [record(0, Op::Write, 1, 1, 3), record(29_000, Op::Read, 0x0001_8f0b_8000 / 512, 8, 0)];
-    assert_eq!(read(lines.as_bytes(), "xperf"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "xperf"), expected);
     let with_processor =
         lines.replace("11844, 0xf", "11844, 1, 0xf").replace("IrpPtr", "CPU, IrpPtr");
-    assert_eq!(read(with_processor.as_bytes(), "xperf"), expected);
+    assert_eq!(read_as(with_processor.as_bytes(), "xperf"), expected);
 
     let german = "IO Type;Process Name;Init Time (s);Complete Time (s);Size (B);Min Offset;Disk\n\
                   Write;a.exe;0,000001000;1,5;4.096;0x1000;0\n\
@@ -413,13 +190,13 @@ fn windows() {
                    Write,a.exe,0.000001000,1.5,\"4,096\",0x1000,0\n\
                    Read,b.exe,\"1,000.000002000\",1.5,\"65,536\",0x0,1\n";
     let expected = [record(0, Op::Write, 8, 8, 0), record(1_000_000_001_000, Op::Read, 0, 128, 1)];
-    assert_eq!(read(german.as_bytes(), "wpa"), expected);
-    assert_eq!(read(english.as_bytes(), "wpa"), expected);
+    assert_eq!(read_as(german.as_bytes(), "wpa"), expected);
+    assert_eq!(read_as(english.as_bytes(), "wpa"), expected);
 
     let lines = "0\t0,002316\t0,00019\t0\tWrite\t63\t8\n1\t0,102316\t0,00019\t1\tRead\t71\t16\n";
     let expected = [record(0, Op::Write, 63, 8, 0), record(100_000_000, Op::Read, 71, 16, 1)];
-    assert_eq!(read(lines.as_bytes(), "diskmon"), expected);
-    assert_eq!(read(lines.replace(',', ".").as_bytes(), "diskmon"), expected);
+    assert_eq!(read_as(lines.as_bytes(), "diskmon"), expected);
+    assert_eq!(read_as(lines.replace(',', ".").as_bytes(), "diskmon"), expected);
 }
 
 #[test]
@@ -445,14 +222,14 @@ fn xperf_processes_may_have_commas_and_flushes_have_no_place() {
     ];
     let mut expected = expected.to_vec();
     expected.sort_by_key(|record| record.at);
-    assert_eq!(read(format!("{head}{lines}").as_bytes(), "xperf"), expected);
+    assert_eq!(read_as(format!("{head}{lines}").as_bytes(), "xperf"), expected);
     let with_processor = format!("{head}{lines}").replace(" 12, 0xf", " 12, 3, 0xf");
     let with_processor = with_processor.replace("IrpPtr", "CPU, IrpPtr");
-    assert_eq!(read(with_processor.as_bytes(), "xperf"), expected);
+    assert_eq!(read_as(with_processor.as_bytes(), "xperf"), expected);
     // What can't be decided is refused.
     let odd =
         format!("{head}{lines}DiskRead, 5000, a, b.exe, 12, 0xff01, 0x1000, 0x200, 100, 1, 0x43\n");
-    let error = failure(odd.as_bytes(), Options::default());
+    let error = failure_of(odd.as_bytes(), Options::default());
     assert!(error.to_string().contains("name (number)"), "{error}");
 }
 
@@ -462,12 +239,12 @@ fn tables_of_wpa_that_lack_a_column_are_refused_with_what_they_have() {
         format!("{head}\nRead,a.exe,1.000001,4.096,4096,0\nWrite,b.exe,1.000101,8.192,0x0,0\n")
     };
     let head = "IO Type,Process Name,Init Time (s),Size (KB),Min Offset,Disk";
-    insta::assert_snapshot!(failure(table(head).as_bytes(), Options::default()), @r"
+    insta::assert_snapshot!(failure_of(table(head).as_bytes(), Options::default()), @r"
     test: it has no request, read as wpa: the table of WPA lacks the column Size in a unit that is exact, and not Size (KB); it has IO Type, Process Name, Init Time (s), Size (KB), Min Offset, Disk
     remedy: let WPA show it (View Editor: IO Type, Init Time (s), Min Offset, Size (B), Disk) and export again
     ");
     let late = "IO Type,Process Name,Complete Time (s),Size (B),Min Offset,Disk";
-    let error = failure(table(late).replace("4.096", "4096").as_bytes(), Options::default());
+    let error = failure_of(table(late).replace("4.096", "4096").as_bytes(), Options::default());
     assert!(
         error.problem.contains("lacks the column Init Time; it has IO Type, Process"),
         "{error}"
@@ -475,60 +252,28 @@ fn tables_of_wpa_that_lack_a_column_are_refused_with_what_they_have() {
     // What the remedy says reads it.
     let columns = error.remedy.split('"').nth(1).expect("columns");
     let text = table(late).replace("4.096", "4096").replace("8.192", "8192");
-    let (records, _) = read_with(text.as_bytes(), by(columns));
+    let (records, _) = read_bytes(text.as_bytes(), by(columns));
     assert_eq!(records, [record(0, Op::Read, 8, 8, 0), record(100_000, Op::Write, 0, 16, 0)]);
-    let without = failure(
+    let without = failure_of(
         table("IO Type,Process Name,Init Time (s),Size (B),Path,Disk").as_bytes(),
         Options::default(),
     );
     assert!(without.problem.contains("lacks the column Min Offset"), "{without}");
     assert!(without.remedy.contains("View Editor") && !without.remedy.contains("`columns`"));
     // A size and a disk are not WPA's alone.
-    let own =
-        failure(b"t;Size (KiB);Disk;offset;op\n1;4;0;4096;R\n2;8;0;8192;W\n", Options::default());
+    let own = failure_of(
+        b"t;Size (KiB);Disk;offset;op\n1;4;0;4096;R\n2;8;0;8192;W\n",
+        Options::default(),
+    );
     assert!(own.problem.contains("no known trace format"), "{own}");
     // Times in other units are read.
     let text = table("IO Type,Process Name,Init Time (ms),Size (B),Min Offset,Disk")
         .replace("4.096", "4096")
         .replace("8.192", "8192");
     assert_eq!(
-        read(text.as_bytes(), "wpa"),
+        read_as(text.as_bytes(), "wpa"),
         [record(0, Op::Read, 8, 8, 0), record(100, Op::Write, 0, 16, 0)]
     );
-}
-
-#[test]
-fn what_blkparse_and_biosnoop_print_around_their_lines_is_skipped() {
-    let blkparse = "Input file sdb.blktrace.0 added\nInput file sdb.blktrace.1 added\n  \
-        8,16   0        1     0.000000000   697  D   R 16 + 8 [fio]\n  \
-        8,16   0        2     0.000001000   697  D   W 32 + 8 [fio]\n\
-        ^CCPU0 (sdb):\n Reads Queued:           1,        4KiB\t Writes Queued:           1,        4KiB\n\n\
-        Total (sdb):\n Reads Queued:           1,        4KiB\n\n\
-        Throughput (R/W): 4KiB/s / 4KiB/s\nEvents (sdb): 2 entries\nSkips: 0 forward (0 -   0.0%)\n";
-    let expected = [record(0, Op::Read, 16, 8, SDB), record(1_000, Op::Write, 32, 8, SDB)];
-    assert_eq!(read(blkparse.as_bytes(), "blkparse"), expected);
-    let biosnoop = "Tracing block device I/O... Hit Ctrl-C to end.\n\
-        TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)\n\
-        0.000000    fio            1950    sdb       R 16         4096      0.50\n\
-        0.000500    fio            1950    sdb       W 32         4096      0.50\n";
-    let expected = [record(0, Op::Read, 16, 8, 0), record(500_000, Op::Write, 32, 8, 0)];
-    assert_eq!(read(biosnoop.as_bytes(), "biosnoop"), expected);
-    assert_eq!(read(format!("{biosnoop}^C\n").as_bytes(), "biosnoop"), expected);
-    assert_eq!(read(format!("{biosnoop}^C").as_bytes(), "biosnoop"), expected);
-    let last = biosnoop.replace("\n0.000500", "\n^C0.000500");
-    assert_eq!(read(last.as_bytes(), "biosnoop"), expected);
-    // With -P, wherever the pattern stands.
-    for (read_as, written_as) in [("R R 16", "W S 32"), ("R ? 16", "W RANDOM 32")] {
-        let text = biosnoop.replace("R 16", read_as).replace("W 32", written_as);
-        assert_eq!(read(text.as_bytes(), "biosnoop"), expected, "{read_as}");
-    }
-    let behind = biosnoop.replace("4096 ", "4096 S");
-    assert_eq!(read(behind.as_bytes(), "biosnoop"), expected);
-}
-
-fn by(columns: &str) -> Options {
-    let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));
-    Options { columns, ..Options::default() }
 }
 
 #[test]
@@ -543,7 +288,7 @@ fn a_table_of_ones_own_by_name_and_by_number() {
         "time=ts:us,op=kind,offset=lba:512,size=len,stream=vol",
         "time=1:us,op=2,offset=3:sector,size=4:byte,stream=5",
     ] {
-        let (records, facts) = read_with(table.as_bytes(), by(columns));
+        let (records, facts) = read_bytes(table.as_bytes(), by(columns));
         assert_eq!(records, expected, "{columns}");
         assert_eq!(facts.format, "csv");
         assert!(
@@ -554,10 +299,10 @@ fn a_table_of_ones_own_by_name_and_by_number() {
     // Without a head, with codes, and with what the table lacks.
     let mut options = by("time=1:s,op=2,offset=3,size=4KiB");
     options.op_words.add("0=read,1=write").expect("words");
-    let (records, _) = read_with(b"1.5,0,8192\n2.5,1,0\n", options);
+    let (records, _) = read_bytes(b"1.5,0,8192\n2.5,1,0\n", options);
     let expected = [record(0, Op::Read, 16, 8, 0), record(1_000_000_000, Op::Write, 0, 8, 0)];
     assert_eq!(records, expected);
-    let (records, facts) = read_with(b"a b\n8 1\n16 2\n", by("op=write,offset=a:4k,size=b:512"));
+    let (records, facts) = read_bytes(b"a b\n8 1\n16 2\n", by("op=write,offset=a:4k,size=b:512"));
     assert_eq!(records, [record(0, Op::Write, 64, 1, 0), record(0, Op::Write, 128, 2, 0)]);
     assert!(facts.assumed.contains(&"requests have no times".to_owned()));
 }
@@ -565,19 +310,19 @@ fn a_table_of_ones_own_by_name_and_by_number() {
 #[test]
 fn what_is_wrong_with_a_table_is_said() {
     let table = b"ts,kind,lba,len\n1,R,16,4096\n2,W,24,x\n";
-    insta::assert_snapshot!(failure(table, by("time=ts,op=kind,offset=lba:512,size=len")), @r"
+    insta::assert_snapshot!(failure_of(table, by("time=ts,op=kind,offset=lba:512,size=len")), @r"
     test, line 3: expected a size: a whole number, found `x`
       3 | 2,W,24,x
         |        ^
     remedy: fix the line; or `skip_malformed` skips such lines and counts them; or, if it has another format, name it with `format`
     ");
-    insta::assert_snapshot!(failure(table, by("time=ts,op=kind,offset=where:512,size=len")), @r"
+    insta::assert_snapshot!(failure_of(table, by("time=ts,op=kind,offset=where:512,size=len")), @r"
     test, line 1: offset=where is no column; the first line has 1 ts, 2 kind, 3 lba, 4 len
       1 | ts,kind,lba,len
         | ^^^^^^^^^^^^^^^
     remedy: name a column of the table in `columns`, or number it from 1
     ");
-    insta::assert_snapshot!(failure(b"1,7,16,4096\n", by("op=2,offset=3,size=4")), @r"
+    insta::assert_snapshot!(failure_of(b"1,7,16,4096\n", by("op=2,offset=3,size=4")), @r"
     test, line 1: expected an operation: a word such as R, write, trim or flush, found `7`
       1 | 1,7,16,4096
         |   ^
@@ -616,20 +361,20 @@ fn what_is_wrong_with_a_table_is_said() {
 fn half_a_trace_is_refused_with_what_it_lacks() {
     let bpftrace = "Attached 4 probes\nTIME(ms)     DISK    COMM             PID    LAT(ms)\n\
                     611          nvme0n1 bash             4179           10\n";
-    let error = failure(bpftrace.as_bytes(), Options::default());
+    let error = failure_of(bpftrace.as_bytes(), Options::default());
     assert_eq!(error.kind, ErrorKind::Unsupported);
     assert!(
         error.problem.contains("neither addresses nor sizes") && error.remedy.contains("bcc"),
         "{error}"
     );
     let iostat = "Device            r/s     rkB/s   w/s\nsda   1.0  2.0  3.0\n";
-    assert!(failure(iostat.as_bytes(), Options::default()).problem.contains("averages"));
+    assert!(failure_of(iostat.as_bytes(), Options::default()).problem.contains("averages"));
 }
 
 #[test]
 fn a_file_that_fits_nothing_is_shown_with_the_columns_that_may_read_it() {
     let table = "when_us,what,sector,bytes\n1000,R,16,4096\n2000,W,32,8192\n3000,R,8,512\n";
-    let error = failure(table.as_bytes(), Options::default());
+    let error = failure_of(table.as_bytes(), Options::default());
     insta::assert_snapshot!(error, @r"
     test, line 2: its first lines fit no known trace format; split at commas, it begins when_us | what | sector | bytes // 1000 | R | 16 | 4096 // 2000 | W | 32 | 8192
       2 | 1000,R,16,4096
@@ -637,10 +382,10 @@ fn a_file_that_fits_nothing_is_shown_with_the_columns_that_may_read_it() {
     remedy: these may be its columns: `columns` time=when_us:us,op=what,offset=sector:512,size=bytes (offset counts units of 512 bytes if the guess is right); or force one with `format` to see what is wrong; known formats: msr, spc, ssdsim, mqsim, disksim, blkparse, fio-v2, fio-v3, alibaba, tencent, systor, fiu, disksim-validate, disksim-outtrace, wpa, xperf, diskmon, biosnoop, ftrace, blktrace, vscsi, hp-srt, oracle-general, csv, parquet
     ");
     let columns = error.remedy.split("`columns` ").nth(1).and_then(|rest| rest.split(' ').next());
-    let (records, _) = read_with(table.as_bytes(), by(columns.expect("a suggestion")));
+    let (records, _) = read_bytes(table.as_bytes(), by(columns.expect("a suggestion")));
     assert_eq!(records[1], record(1_000_000, Op::Write, 32, 16, 0));
     // Nothing but numbers: by what they hold.
     let bare = "0.001;77;8192;4096\n0.002;77;1048576;8192\n0.004;77;512;4096\n";
-    let error = failure(bare.as_bytes(), Options::default());
+    let error = failure_of(bare.as_bytes(), Options::default());
     assert!(error.remedy.contains("`columns` time=1,offset=3,size=4,op=write if all"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Traces as texts in memory: their requests, or their errors.
+//! Traces in memory, as texts or bytes: their requests, or their errors.
 
 use ftlab::host::Op;
 use ftlab::units::{Lba, SimTime};
@@ -6,7 +6,11 @@ use ftlab_workload::trace::{self, ColumnPlan, Facts, Location, Options, Record, 
 
 /// The requests of a text, and the facts about it.
 pub fn open(text: &str, options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
-    let location = Location::Memory("test".to_owned(), text.as_bytes().to_vec().into());
+    open_bytes(text.as_bytes(), options)
+}
+
+fn open_bytes(content: &[u8], options: Options) -> Result<(Vec<Record>, Facts), TraceError> {
+    let location = Location::Memory("test".to_owned(), content.to_vec().into());
     let mut trace = trace::open(location, options)?;
     let (mut all, mut batch) = (Vec::new(), Vec::new());
     while trace.next_batch(&mut batch)? {
@@ -23,6 +27,23 @@ pub fn read(text: &str, options: Options) -> (Vec<Record>, Facts) {
 /// The error of one that can not.
 pub fn failure(text: &str, options: Options) -> TraceError {
     open(text, options).map(|(records, _)| records).expect_err("it is refused")
+}
+
+/// The requests of bytes that can be read, and the facts about them.
+pub fn read_bytes(content: &[u8], options: Options) -> (Vec<Record>, Facts) {
+    open_bytes(content, options).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The requests of bytes, read without options; this format must be detected.
+pub fn read_as(content: &[u8], format: &str) -> Vec<Record> {
+    let (records, facts) = read_bytes(content, Options::default());
+    assert_eq!(facts.format, format);
+    records
+}
+
+/// The error of bytes that can not be read.
+pub fn failure_of(content: &[u8], options: Options) -> TraceError {
+    open_bytes(content, options).map(|(records, _)| records).expect_err("it is refused")
 }
 
 /// Options with these columns.
