@@ -13,6 +13,7 @@ use super::chance::FirstRequests;
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
 use super::fields::{BLANKS, Fields};
 use super::formats;
+use super::formats::names::NamedStreams;
 use super::gate::RecordPart;
 use super::head::{self, Head, HeadRule, OwnColumns};
 use super::input::Lines;
@@ -163,6 +164,9 @@ pub(crate) trait LineFormat: Send + Sized + 'static {
     const FINDS_COLUMNS: bool = false;
     /// The names of columns with which files of this format begin, if they do.
     const HEADS: &'static [&'static [&'static str]] = &[];
+    /// What stands between the fields of a line, if each line of a file has as many of them: a field too few or too many shifts the
+    /// others, which may still fit.
+    const EVEN: Option<u8> = None;
     /// The column with a 0 or 1 for the operation, counted from zero, and what a 1 is.
     const FLAG: Option<(usize, Op)> = None;
     /// Whether its files have several events of one request, of which one kind counts.
@@ -248,8 +252,10 @@ pub(crate) struct Columns {
 pub(crate) struct Remarks {
     pub assumed: Vec<String>,
     pub warnings: Vec<String>,
-    /// The names of streams by their numbers, if the file has names and not numbers.
-    pub stream_names: Vec<String>,
+    /// The streams, if the file has names of them and not numbers.
+    pub named: Option<NamedStreams>,
+    /// The host whose disks its streams are, if the file tells.
+    pub host: Option<String>,
     /// Requests widened to whole sectors.
     pub widened: u64,
     /// Whether the format has no times.

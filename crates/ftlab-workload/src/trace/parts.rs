@@ -5,12 +5,15 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use ftlab::options::text::clip;
 use ftlab::units::SimTime;
 
 use super::archive::{Archive, is_beside};
+use super::character::MOST_STREAMS;
 use super::error::{ErrorKind, TraceError};
 use super::folder::Gathered;
 use super::format::{Format, Remarks};
+use super::formats::names::Names;
 use super::gate::{Gate, Refusal};
 use super::input::{self, Compression, Location};
 use super::mixed::FormatsSeen;
@@ -42,6 +45,8 @@ struct OpenPart {
     number: u32,
     batch: Vec<Record>,
     at: usize,
+    /// If its file has names of its streams: their numbers here, by number there.
+    named: Option<Vec<u32>>,
 }
 
 /// Requests of several files.
@@ -57,6 +62,12 @@ pub(crate) struct PartsSource {
     names: Vec<(String, Option<Location>)>,
     /// Whether each file has streams of its own: their numbers here by file and number there.
     streams: Option<BTreeMap<(u32, u32), u32>>,
+    /// The streams of files that have names of them, and what has the names: one name is one stream in all files.
+    named: Names,
+    named_what: &'static str,
+    /// The host of the first file, and a warning if another file is of another one.
+    host: Option<String>,
+    other_host: Option<String>,
     beside: Vec<String>,
     /// Of the files of an archive so far.
     formats: FormatsSeen,
@@ -142,6 +153,10 @@ impl PartsSource {
             head: None,
             names: Vec::new(),
             streams: None,
+            named: Names::default(),
+            named_what: "",
+            host: None,
+            other_host: None,
             beside: Vec::new(),
             formats: FormatsSeen::default(),
             seen: BTreeMap::new(),
@@ -191,9 +206,13 @@ impl PartsSource {
             return Err(too_many(trace.name()));
         }
         self.names.push((trace.name().to_owned(), location));
-        let mut part = OpenPart { trace, number: self.opened, batch: Vec::new(), at: 0 };
+        let mut part =
+            OpenPart { trace, number: self.opened, batch: Vec::new(), at: 0, named: None };
         self.opened += 1;
         part.trace.next_batch(&mut part.batch)?;
+        if let Some(named) = part.trace.named_streams().filter(|_| self.streams.is_none()) {
+            (self.named_what, part.named) = (named.what, Some(Vec::new()));
+        }
         self.active.push(part);
         Ok(true)
     }
@@ -225,6 +244,8 @@ impl PartsSource {
         if let Some(streams) = &mut self.streams {
             let next = streams.len() as u32;
             record.stream = *streams.entry((part.number, record.stream)).or_insert(next);
+        } else if part.named.is_some() {
+            record.stream = part.stream_of_name(record.stream, &mut self.named);
         }
         let number = part.number;
         part.at += 1;
@@ -287,6 +308,19 @@ impl PartsSource {
         })
     }
 
+    /// Notes the host of a file.
+    fn note_host(&mut self, trace: &Trace) {
+        let Some(host) = trace.host().filter(|_| self.streams.is_none()) else { return };
+        let first = self.host.get_or_insert_with(|| host.clone());
+        if *first != host && self.other_host.is_none() {
+            self.other_host = Some(format!(
+                "the files are of several hosts ({}, {} and perhaps others): disks of the same number are one stream; with the                  files named one by one, between commas, each has streams of its own",
+                clip(first),
+                clip(&host)
+            ));
+        }
+    }
+
     /// Adds up what is known of a file that was read.
     fn finish(&mut self, trace: &Trace, gate: &mut Gate) {
         let facts = trace.facts();
@@ -299,6 +333,7 @@ impl PartsSource {
         let file = trace.name();
         let warnings = facts.warnings.into_iter().map(|text| format!("{file}: {text}"));
         let other_head = self.other_head(trace);
+        self.note_host(trace);
         for warning in warnings.chain(self.repeated(trace)).chain(other_head) {
             if self.remarks.warnings.len() < MOST_REMARKS {
                 self.remarks.warnings.push(warning);
@@ -316,6 +351,31 @@ impl OpenPart {
     /// The time of its next request, by the clock of the files.
     fn time(&self) -> SimTime {
         SimTime(self.batch[self.at].at.0 + self.trace.origin().0)
+    }
+
+    /// The number here of a stream that has a name in the file.
+    fn stream_of_name(&mut self, stream: u32, all: &mut Names) -> u32 {
+        let known = |numbers: &Option<Vec<u32>>| numbers.as_ref()?.get(stream as usize).copied();
+        // So many streams are not told apart, and keep their numbers.
+        if stream as usize >= MOST_STREAMS {
+            return stream;
+        }
+        known(&self.named).unwrap_or_else(|| {
+            self.learn_names(all);
+            known(&self.named).unwrap_or(stream)
+        })
+    }
+
+    /// Takes up the names that came since.
+    #[cold]
+    fn learn_names(&mut self, all: &mut Names) {
+        let (Some(numbers), Some(named)) = (&mut self.named, self.trace.named_streams()) else {
+            return;
+        };
+        for name in &named.names[numbers.len()..] {
+            let next = numbers.len() as u32;
+            numbers.push(all.number(name.as_bytes(), || 0..0).unwrap_or(next));
+        }
     }
 }
 
@@ -348,6 +408,10 @@ impl RecordSource for PartsSource {
                  size with that of the original"
             ));
         }
+        if !self.named.is_empty() {
+            remarks.named = Some(self.named.streams(self.named_what));
+        }
+        remarks.warnings.extend(self.other_host.clone());
         // A part that is being read tells before its end.
         remarks.timeless |= self.active.iter().any(|part| part.trace.is_timeless());
         let how = match (&self.supply, &self.streams) {

@@ -14,6 +14,7 @@ use super::clock::ClockSteps;
 use super::error::{ErrorKind, TraceError, TracePosition};
 use super::folder::Gathered;
 use super::format::{self, Codec, Detected, Format, Remarks};
+use super::formats::names::NamedStreams;
 use super::formats::{self, parquet};
 use super::gate::Gate;
 use super::input::{self, Compression, Lines, Location, Meter, Opened};
@@ -432,6 +433,16 @@ impl Trace {
         self.source.remarks().assumed
     }
 
+    /// Its streams so far, if its file has names of them.
+    pub(crate) fn named_streams(&self) -> Option<NamedStreams> {
+        self.source.remarks().named
+    }
+
+    /// The host whose disks its streams are, if its file tells.
+    pub(crate) fn host(&self) -> Option<String> {
+        self.source.remarks().host
+    }
+
     /// What its file has and its requests do not.
     pub(crate) fn not_read(&self) -> Vec<String> {
         let format = self.format.not_read.iter().map(|what| (*what).to_owned());
@@ -475,7 +486,7 @@ impl Trace {
             skipped_lines: self.source.skipped().lines,
             dropped_empty: self.gate.dropped,
             widened: remarks.widened,
-            stream_names: remarks.stream_names.clone(),
+            stream_names: remarks.named.as_ref().map_or(Vec::new(), |named| named.names.clone()),
             assumed: self.assumed(&remarks),
             warnings: self.warnings(remarks),
         }
@@ -497,6 +508,7 @@ impl Trace {
         if options.invert_ops {
             all.push("reads and writes are swapped, as said".to_owned());
         }
+        all.extend(remarks.named.as_ref().map(NamedStreams::in_words));
         all.extend(super::doubts::continued(&self.gate));
         all.extend(remarks.assumed.iter().cloned());
         all

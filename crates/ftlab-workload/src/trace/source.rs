@@ -60,6 +60,7 @@ pub(crate) struct LineSource<F> {
     /// Lines that repeat the names of the columns: the first, and how many.
     repeated: Option<(u64, u64)>,
     usual: UsualLine,
+    even: EvenLines,
     marks: LineMarks,
     /// Why the last request may be cut off.
     cut: Option<String>,
@@ -70,6 +71,39 @@ pub(crate) struct NamesOfColumns {
     pub rule: HeadRule,
     /// As it is written, if there is one.
     pub text: Option<Vec<u8>>,
+}
+
+/// How many separators the lines of a file have, if all have as many: so many, and the first line with them.
+struct EvenLines {
+    separator: Option<u8>,
+    first: Option<(usize, u64)>,
+}
+
+impl EvenLines {
+    /// Passes on what a line was read as, unless fields of it may be shifted.
+    #[inline]
+    fn pass<T>(&mut self, read: Option<T>, line: &[u8], number: u64) -> Result<Option<T>, Bad> {
+        let (Some(separator), true) = (self.separator, read.is_some()) else { return Ok(read) };
+        let count = memchr::memchr_iter(separator, line).count();
+        match self.first {
+            Some((usual, _)) if usual == count => Ok(read),
+            Some((usual, first)) => Err(uneven(line, count, usual, first)),
+            None => {
+                self.first = Some((count, number));
+                Ok(read)
+            }
+        }
+    }
+}
+
+#[cold]
+fn uneven(line: &[u8], count: usize, usual: usize, first: u64) -> Bad {
+    let fields = counted(count as u64 + 1, "field", "fields");
+    let problem = format!(
+        "the line has {fields}, and line {first} has {}: its fields may be shifted",
+        usual + 1
+    );
+    Bad::field(0..line.len(), problem)
 }
 
 /// The lines that errors further on refer to.
@@ -124,6 +158,7 @@ impl<F: LineFormat> LineSource<F> {
             head,
             repeated: None,
             usual,
+            even: EvenLines { separator: F::EVEN, first: None },
             marks: LineMarks::default(),
             cut: None,
         }
@@ -197,7 +232,8 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 return Ok(false);
             };
             self.number += 1;
-            let bad = match self.format.line(line) {
+            let read = self.format.line(line);
+            let bad = match read.and_then(|read| self.even.pass(read, line, self.number)) {
                 Ok(Some(mut record)) => match gate.admit(&mut record) {
                     Ok(true) => {
                         self.marks.pass(self.number, line, record.at, gate);

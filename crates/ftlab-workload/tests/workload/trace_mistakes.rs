@@ -117,9 +117,12 @@ fn a_last_line_that_may_be_cut_off_is_doubted() {
         said[0].contains("the last line (21) has no line end and ends with a shorter number"),
         "{said:?}"
     );
-    let ssdsim = "1000 0 16 8 1 5 \n".repeat(2) + "2000 0 16 8 1";
-    let said = warnings(&ssdsim);
+    let spc = "0,8,4096,r,10.25,x\n".repeat(2) + "0,8,4096,r,11.25";
+    let said = warnings(&spc);
     assert!(said.iter().any(|text| text.contains("has 5 fields, where all others")), "{said:?}");
+    let ssdsim = "1000 0 16 8 1 5 \n".repeat(2) + "2000 0 16 8 1";
+    let said = failure(ssdsim.as_bytes());
+    assert!(said.contains("the file ends within this line"), "{said}");
     // If it can't be read, the error says why.
     let said = failure(cut("0,8,40").as_bytes());
     assert!(said.contains("line 21") && said.contains("the file ends within this line"), "{said}");
@@ -201,4 +204,47 @@ fn names_of_columns_may_come_again_where_files_were_joined() {
     // Other names are not passed over.
     let other = format!("{head}{MSR}{}{more}", head.replace("Offset,Size", "Size,Offset"));
     assert!(failure(other.as_bytes()).contains("line 4"));
+}
+
+#[test]
+fn a_line_with_a_field_too_few_or_too_many_is_refused() {
+    let cases = [
+        (
+            "msr",
+            "1280,usr,0,Write,4096,4096,512",
+            &["1280,usr,0,Write,16384,512", "1280,usr,0,Write,7,12288,4096,512"][..],
+        ),
+        ("alibaba", "725,R,8192,4096,1577808000000000", &["725,R,7,8192,4096,1577808000000000"]),
+        ("tencent", "1538323200,16,8,1,3", &["1538323200,7,8,1,1,3"]),
+        ("systor", "1455592560.1,0.1,W,2,4096,8192", &["1455592560.1,0.1,W,2,7,4096,8192"]),
+        ("ssdsim", "6100000 0 8 8 1", &["6100000 0 7 800 1 1"]),
+        ("diskmon", "0\t0.000001\t0.5\t0\tRead\t8\t8", &["0\t0.000001\t0.5\t0\tRead\t7\t8\t8"]),
+        ("biosnoop", "0.000000 fio 12 sda R 8 4096 0.50", &["0.000000 fio 12 sda R 7 8 4096 0.50"]),
+    ];
+    for (format, good, bad) in cases {
+        let options = || Options::default().with_format(format).expect("a format");
+        let lines = |which: &str| format!("{good}\n{good}\n{which}\n{good}\n");
+        let read = read_as(lines(good).as_bytes(), options());
+        assert_eq!(read.unwrap_or_else(|error| panic!("{error}")).0.len(), 4, "{format}");
+        for line in bad {
+            let error = read_as(lines(line).as_bytes(), options()).map(|_| ()).expect_err(line);
+            assert!(
+                error.to_string().contains("line 3") && error.to_string().contains("shifted"),
+                "{error}"
+            );
+            let lenient = Options { skip_malformed: true, ..options() };
+            let (records, facts) = read_as(lines(line).as_bytes(), lenient).expect("skipped");
+            assert_eq!((records.len(), facts.skipped_lines), (3, 1), "{format}");
+        }
+    }
+    let columns = ColumnPlan::parse("time=time,op=op,offset=offset,size=size").expect("a plan");
+    let options = Options { columns, ..Options::default() };
+    let table = "time,op,pid,offset,size,lat_us\n0.1,R,33,4096,4096,512\n0.3,W,12288,4096,512\n";
+    let error = read_as(table.as_bytes(), options).map(|_| ()).expect_err("a field is missing");
+    assert!(
+        error.problem.contains("the line has 5 fields, and the first line 6 fields"),
+        "{error}"
+    );
+    let log = "fio version 2 iolog\nf add\nf open\nf read 7 4096 4096\n";
+    assert!(failure(log.as_bytes()).contains("an offset and a length behind the action"));
 }

@@ -302,3 +302,36 @@ fn a_table_that_fits_by_chance_is_refused_among_files_of_that_format() {
     assert!(error.problem.contains("its numbers would fit alibaba, but column 1"), "{error}");
     assert!(files(&alibaba.replace("3,", "7,")).is_ok());
 }
+
+#[test]
+fn one_name_is_one_stream_in_all_files_of_a_folder() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = |at: u32, disk: &str| format!("{at}.000000 fio 1 {disk} R 16 4096 0.50\n");
+    write(folder.path(), "a.txt", &(line(1, "sda") + &line(2, "sdb")));
+    write(folder.path(), "b.txt", &(line(3, "sdb") + &line(4, "sdc") + &line(5, "sda")));
+    let (records, facts) = read_well(folder.path().into());
+    let streams: Vec<u32> = records.iter().map(|record| record.stream).collect();
+    assert_eq!(streams, [0, 1, 1, 2, 0]);
+    assert_eq!(facts.stream_names, ["sda", "sdb", "sdc"]);
+    let said = "the streams are the disks: 0 sda, 1 sdb, 2 sdc".to_owned();
+    assert_eq!(facts.assumed.iter().filter(|text| **text == said).count(), 1, "{facts:?}");
+}
+
+#[test]
+fn files_of_several_hosts_in_a_folder_are_doubted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let line = |ms: u32, host: &str| {
+        format!(
+            "{},{host},0,Read,4096,4096,100\n",
+            128_166_372_000_000_000 + u64::from(ms) * 10_000
+        )
+    };
+    write(folder.path(), "hm_0.csv", &(line(1, "hm") + &line(3, "hm")));
+    let warns =
+        |facts: &Facts| facts.warnings.iter().any(|text| text.contains("several hosts (hm, web"));
+    write(folder.path(), "web_0.csv", &(line(2, "hm") + &line(4, "hm")));
+    assert!(!warns(&read_well(folder.path().into()).1));
+    write(folder.path(), "web_0.csv", &(line(2, "web") + &line(4, "web")));
+    let (_, facts) = read_well(folder.path().into());
+    assert!(warns(&facts), "{facts:?}");
+}

@@ -38,6 +38,7 @@ struct Alibaba {
 
 impl LineFormat for Alibaba {
     const SEPARATOR: u8 = b',';
+    const EVEN: Option<u8> = Some(b',');
     const COLUMNS: Columns = Columns { time: 4, address: 2, size: 3 };
     const STREAM: Option<usize> = Some(0);
     const HEADS: &'static [&'static [&'static str]] =

@@ -55,6 +55,8 @@ const BEFORE: usize = 4;
 struct Biosnoop {
     units: Units,
     disks: Names,
+    /// The columns after the operation of the first request.
+    after: Option<usize>,
     widened: u64,
 }
 
@@ -117,7 +119,7 @@ impl LineFormat for Biosnoop {
     const COLUMNS: Columns = Columns { time: 0, address: 5, size: 6 };
 
     fn new(units: Units, _: &Options, _: &[u8]) -> Biosnoop {
-        Biosnoop { units, disks: Names::default(), widened: 0 }
+        Biosnoop { units, disks: Names::default(), after: None, widened: 0 }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
@@ -131,6 +133,11 @@ impl LineFormat for Biosnoop {
                 "expected seconds, process, pid, disk, operation, sector, bytes and latency";
             return Err(Bad::field(0..line.len(), expected));
         };
+        let after = columns.len() - place;
+        if *self.after.get_or_insert(after) != after {
+            let problem = "behind the operation the line has more or fewer columns than the lines before: they may be shifted";
+            return Err(Bad::field(columns[place].start..line.len(), problem));
+        }
         let ended = Fields::<BLANKS>::new(line).time(self.units.time.ns())?;
         let latency = columns.last().map_or(0..0, Clone::clone);
         let latency = Fields::<BLANKS>::new(&line[latency.clone()])
@@ -170,9 +177,8 @@ impl LineFormat for Biosnoop {
         let assumed = vec![
             "a request arrives its latency before the time of its line, which is that of its end"
                 .to_owned(),
-            self.disks.remark("disks"),
         ];
-        let stream_names = self.disks.told_apart();
-        Remarks { assumed, stream_names, widened: self.widened, ..Remarks::default() }
+        let named = Some(self.disks.streams("disks"));
+        Remarks { assumed, named, widened: self.widened, ..Remarks::default() }
     }
 }

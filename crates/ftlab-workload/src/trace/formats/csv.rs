@@ -321,20 +321,20 @@ impl Csv {
         Bad { kind: ErrorKind::Unsupported, field, problem, remedy: Some(remedy.to_owned()) }
     }
 
-    /// The error for a line that has more fields than the first, or two lines in one.
+    /// The error for a line that has more or fewer fields than the first, or two lines in one.
     #[cold]
     fn odd_line(&self, line: &[u8], width: usize) -> Bad {
         let fields = |count: usize| {
             if count == 1 { "one field".to_owned() } else { format!("{count} fields") }
         };
-        let problem = if width > self.width {
+        let problem = if width == self.width {
+            "a CR stands within the line: lines of the file end in two ways".to_owned()
+        } else {
             format!(
                 "the line has {}, and the first line {}: its columns may be shifted",
                 fields(width),
                 fields(self.width)
             )
-        } else {
-            "a CR stands within the line: lines of the file end in two ways".to_owned()
         };
         Bad::field(0..line.len(), problem)
     }
@@ -498,7 +498,7 @@ impl LineFormat for Csv {
         }
         let layout = *self.layout.as_ref().map_err(Clone::clone)?;
         let width = self.splitter.split(line);
-        if width > self.width || memchr::memchr(b'\r', line).is_some() {
+        if width != self.width || memchr::memchr(b'\r', line).is_some() {
             return Err(self.odd_line(line, width));
         }
         let ns = self.time(line, layout.time)?;
@@ -557,8 +557,7 @@ impl LineFormat for Csv {
         remarks.not_read.extend(self.unused());
         if !self.names.is_empty() {
             remarks.not_read.push("names of streams".to_owned());
-            remarks.assumed.push(self.names.remark("values of its column"));
-            remarks.stream_names = self.names.told_apart();
+            remarks.named = Some(self.names.streams("values of its column"));
         }
         remarks
     }

@@ -79,6 +79,7 @@ fn other_unit(sample: &[u8], units: &Units) -> Option<(u64, Bad)> {
 
 impl LineFormat for DiskMon {
     const SEPARATOR: u8 = BLANKS;
+    const EVEN: Option<u8> = Some(b'\t');
     const COLUMNS: Columns = Columns { time: 1, address: 5, size: 6 };
 
     fn new(units: Units, _: &Options, sample: &[u8]) -> DiskMon {

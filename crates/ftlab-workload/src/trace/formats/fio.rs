@@ -129,6 +129,12 @@ impl<const VERSION: u8> LineFormat for Fio<VERSION> {
             }
         };
         let extent = fields.extent(&self.units)?;
+        if !fields.is_done() {
+            fields.text();
+            return Err(
+                fields.bad("the end of the line", "an offset and a length behind the action")
+            );
+        }
         self.widened += u64::from(extent.widened);
         Ok(Some(extent.record(self.clock, op, self.stream(file, &fields)?)))
     }

@@ -16,7 +16,7 @@ pub(crate) mod ftrace;
 pub(crate) mod hp_srt;
 pub(crate) mod mqsim;
 pub(crate) mod msr;
-mod names;
+pub(crate) mod names;
 pub(crate) mod oracle_general;
 pub(crate) mod parquet;
 pub(crate) mod parquet_writer;

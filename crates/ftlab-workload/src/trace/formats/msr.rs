@@ -46,6 +46,7 @@ struct Msr {
 
 impl LineFormat for Msr {
     const SEPARATOR: u8 = b',';
+    const EVEN: Option<u8> = Some(b',');
     const COLUMNS: Columns = Columns { time: 0, address: 4, size: 5 };
     const HEADS: &'static [&'static [&'static str]] =
         &[&["Timestamp", "Hostname", "DiskNumber", "Type", "Offset", "Size", "ResponseTime"]];
@@ -84,7 +85,8 @@ impl LineFormat for Msr {
         }
         let blanks = "columns are separated by blanks or tabs, and not by commas".to_owned();
         let assumed = self.has_blanks.then_some(blanks).into_iter().collect();
-        Remarks { assumed, warnings, widened: self.widened, ..Remarks::default() }
+        let host = self.host.as_ref().map(|host| String::from_utf8_lossy(host).into_owned());
+        Remarks { assumed, warnings, widened: self.widened, host, ..Remarks::default() }
     }
 }
 

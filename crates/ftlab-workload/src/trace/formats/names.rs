@@ -10,7 +10,7 @@ use crate::trace::error::{Bad, ErrorKind};
 
 /// Names, numbered from zero.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     numbers: HashMap<Vec<u8>, u32>,
     /// The first of them, as many as streams are told apart.
     first: Vec<String>,
@@ -68,23 +68,35 @@ impl Names {
         self.numbers.is_empty()
     }
 
+    /// The streams that have these names, which are of such things.
+    pub fn streams(&self, what: &'static str) -> NamedStreams {
+        NamedStreams { what, names: self.first.clone(), count: self.numbers.len() }
+    }
+}
+
+/// Streams that a file calls by names.
+#[derive(Clone, Debug)]
+pub(crate) struct NamedStreams {
+    /// What has the names, in words.
+    pub what: &'static str,
+    /// The names by number, as many as streams are told apart.
+    pub names: Vec<String>,
+    count: usize,
+}
+
+impl NamedStreams {
     /// Says which number which name has.
-    pub fn remark(&self, what: &str) -> String {
-        let listed = self.first.iter().take(LISTED).enumerate();
+    pub fn in_words(&self) -> String {
+        let listed = self.names.iter().take(LISTED).enumerate();
         let listed: Vec<_> =
             listed.map(|(number, name)| format!("{number} {}", clip(name))).collect();
-        let more = match self.numbers.len().saturating_sub(LISTED) {
+        let more = match self.count.saturating_sub(LISTED) {
             0 => String::new(),
             more => {
                 format!(" and {more} more; all are in stream_names of ftlab trace inspect --json")
             }
         };
-        format!("the streams are the {what}: {}{more}", listed.join(", "))
-    }
-
-    /// The names by number, as many as streams are told apart.
-    pub fn told_apart(&self) -> Vec<String> {
-        self.first.clone()
+        format!("the streams are the {}: {}{more}", self.what, listed.join(", "))
     }
 }
 
@@ -102,7 +114,7 @@ mod tests {
             names.number(b"one more", || 0..0).unwrap_err().problem.contains("more than 1048576")
         );
         assert_eq!(names.number(&7_u32.to_le_bytes(), || 0..0).ok(), Some(7));
-        assert_eq!(names.told_apart().len(), MOST_STREAMS);
+        assert_eq!(names.streams("disks").names.len(), MOST_STREAMS);
         let mut names = Names::default();
         let long = vec![b'x'; MOST_BYTES / 2];
         assert_eq!(names.number(&long, || 0..0).ok(), Some(0));

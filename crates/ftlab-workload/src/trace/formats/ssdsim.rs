@@ -46,6 +46,8 @@ pub(crate) static FORMAT: Format = Format {
 pub(super) struct Ascii<const HASH: bool> {
     units: Units,
     detected: bool,
+    /// Whether the lines so far have a sixth column.
+    has_more: Option<bool>,
     unused: u64,
     trims: u64,
 }
@@ -57,7 +59,7 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
     const STREAM: Option<usize> = Some(1);
 
     fn new(units: Units, options: &Options, _: &[u8]) -> Self {
-        Ascii { units, detected: options.format.is_none(), unused: 0, trims: 0 }
+        Ascii { units, detected: options.format.is_none(), has_more: None, unused: 0, trims: 0 }
     }
 
     #[inline]
@@ -76,7 +78,12 @@ impl<const HASH: bool> LineFormat for Ascii<HASH> {
             _ => return Err(fields.bad("a flag", "0 for a write or 1 for a read")),
         };
         self.trims += u64::from(op == Op::Trim);
-        if !fields.is_done() {
+        let has_more = !fields.is_done();
+        if *self.has_more.get_or_insert(has_more) != has_more {
+            let expected = "as many columns as in the lines before; these may be shifted";
+            return Err(fields.bad("the end of the line", expected));
+        }
+        if has_more {
             let more = fields.text();
             let is_unused = more.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'.');
             if !HASH || !is_unused || !fields.is_done() {

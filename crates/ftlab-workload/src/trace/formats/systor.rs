@@ -42,6 +42,7 @@ struct Systor {
 
 impl LineFormat for Systor {
     const SEPARATOR: u8 = b',';
+    const EVEN: Option<u8> = Some(b',');
     const COLUMNS: Columns = Columns { time: 0, address: 4, size: 5 };
     const STREAM: Option<usize> = Some(3);
     const HEADS: &'static [&'static [&'static str]] =

@@ -37,6 +37,7 @@ struct Tencent {
 
 impl LineFormat for Tencent {
     const SEPARATOR: u8 = b',';
+    const EVEN: Option<u8> = Some(b',');
     const COLUMNS: Columns = Columns { time: 0, address: 1, size: 2 };
     const FLAG: Option<(usize, Op)> = Some((3, Op::Write));
     const STREAM: Option<usize> = Some(4);
