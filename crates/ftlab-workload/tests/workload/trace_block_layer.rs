@@ -190,6 +190,11 @@ fn what_blkparse_and_biosnoop_print_around_their_lines_is_skipped() {
         Throughput (R/W): 4KiB/s / 4KiB/s\nEvents (sdb): 2 entries\nSkips: 0 forward (0 -   0.0%)\n";
     let expected = [record(0, Op::Read, 16, 8, SDB), record(1_000, Op::Write, 32, 8, SDB)];
     assert_eq!(read_as(blkparse.as_bytes(), "blkparse"), expected);
+    let lost =
+        blkparse.replace("Skips: 0 forward (0 -   0.0%)", "Skips: 3 forward (1,000 -  45.4%)");
+    let warned = |text: &str| read_bytes(text.as_bytes(), Options::default()).1.warnings.join("; ");
+    assert!(!warned(blkparse).contains("lacks events"));
+    assert!(warned(&lost).contains("lacks events (Skips: 3 forward (1,000"), "{}", warned(&lost));
     let biosnoop = "Tracing block device I/O... Hit Ctrl-C to end.\n\
         TIME(s)     COMM           PID     DISK      T SECTOR     BYTES  LAT(ms)\n\
         0.000000    fio            1950    sdb       R 16         4096      0.50\n\

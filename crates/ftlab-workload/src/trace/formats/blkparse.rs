@@ -40,6 +40,8 @@ struct Blkparse {
     units: Units,
     events: BlockEvents,
     in_summary: bool,
+    /// What the summary says of events that were lost.
+    skips: Option<String>,
 }
 
 /// The letter of a request that the driver gives back.
@@ -59,7 +61,7 @@ impl LineFormat for Blkparse {
 
     fn new(units: Units, options: &Options, sample: &[u8]) -> Blkparse {
         let events = BlockEvents::new(options, dominant_event(sample), BLKTRACE);
-        Blkparse { units, events, in_summary: false }
+        Blkparse { units, events, in_summary: false, skips: None }
     }
 
     fn line(&mut self, line: &[u8]) -> Result<Option<Record>, Bad> {
@@ -86,7 +88,13 @@ impl LineFormat for Blkparse {
     }
 
     fn remarks(&self) -> Remarks {
-        self.events.remarks()
+        let mut remarks = self.events.remarks();
+        remarks.warnings.extend(self.skips.as_ref().map(|skips| {
+            format!(
+                "by its summary blkparse lacks events (Skips: {skips}): requests may be missing"
+            )
+        }));
+        remarks
     }
 }
 
@@ -139,6 +147,11 @@ impl Blkparse {
         let line = line.strip_prefix(b"^C").unwrap_or(line);
         let begins = line.starts_with(b"CPU") || line.starts_with(b"Total (");
         self.in_summary |= begins && self.events.all() > 0;
+        if let Some(skips) = line.strip_prefix(b"Skips: ").filter(|_| self.in_summary)
+            && !skips.starts_with(b"0 ")
+        {
+            self.skips = Some(String::from_utf8_lossy(skips.trim_ascii()).into_owned());
+        }
         self.in_summary
     }
 }
