@@ -4,26 +4,12 @@ use ftlab::host::Op;
 use ftlab::units::SimTime;
 use ftlab_workload::trace::{BlkEvent, ErrorKind, Facts, Options, Record};
 
-use super::common::texts::{failure_of, read_as, read_bytes, record};
+use super::common::texts::{Bytes, failure_of, read_as, read_bytes, record};
 
 /// 8:16 as a stream.
 const SDB: u32 = 8 << 20 | 16;
 
-/// Numbers in either order.
-struct Bytes {
-    is_big: bool,
-    all: Vec<u8>,
-}
-
 impl Bytes {
-    fn put<const N: usize>(&mut self, little: [u8; N]) {
-        let mut word = little;
-        if self.is_big {
-            word.reverse();
-        }
-        self.all.extend_from_slice(&word);
-    }
-
     /// One record of blktrace, with `more` bytes behind it.
     fn blktrace(&mut self, (ns, sector, bytes): (u64, u64, u32), action: u32, more: u16) {
         self.put(0x6561_7407_u32.to_le_bytes());
@@ -215,9 +201,9 @@ fn what_blkparse_and_biosnoop_print_around_their_lines_is_skipped() {
     let last = biosnoop.replace("\n0.000500", "\n^C0.000500");
     assert_eq!(read_as(last.as_bytes(), "biosnoop"), expected);
     // With -P, wherever the pattern stands.
-    for (read_as, written_as) in [("R R 16", "W S 32"), ("R ? 16", "W RANDOM 32")] {
-        let text = biosnoop.replace("R 16", read_as).replace("W 32", written_as);
-        assert_eq!(read_as(text.as_bytes(), "biosnoop"), expected, "{read_as}");
+    for (first, second) in [("R R 16", "W S 32"), ("R ? 16", "W RANDOM 32")] {
+        let text = biosnoop.replace("R 16", first).replace("W 32", second);
+        assert_eq!(read_as(text.as_bytes(), "biosnoop"), expected, "{first}");
     }
     let behind = biosnoop.replace("4096 ", "4096 S");
     assert_eq!(read_as(behind.as_bytes(), "biosnoop"), expected);

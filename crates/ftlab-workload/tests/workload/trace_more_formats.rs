@@ -4,7 +4,7 @@ use ftlab::host::Op;
 use ftlab::units::SimTime;
 use ftlab_workload::trace::{ColumnPlan, ErrorKind, OpWords, Options, Record, SpaceUnit};
 
-use super::common::texts::{by, failure_of, read_as, read_bytes, record};
+use super::common::texts::{Bytes, by, failure_of, read_as, read_bytes, record};
 
 #[test]
 fn biosnoop_starts_a_latency_before_its_lines() {

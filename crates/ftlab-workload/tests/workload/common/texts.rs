@@ -61,3 +61,19 @@ pub fn format(name: &str) -> Options {
 pub fn record(ns: u64, op: Op, lba: u64, sectors: u32, stream: u32) -> Record {
     Record { at: SimTime(ns), op, lba: Lba(lba), sectors, stream, fua: false }
 }
+
+/// Numbers of a binary trace in either order.
+pub struct Bytes {
+    pub is_big: bool,
+    pub all: Vec<u8>,
+}
+
+impl Bytes {
+    pub fn put<const N: usize>(&mut self, little: [u8; N]) {
+        let mut word = little;
+        if self.is_big {
+            word.reverse();
+        }
+        self.all.extend_from_slice(&word);
+    }
+}
