@@ -209,7 +209,6 @@ impl BlockEvents {
     }
 
     /// Where a device is among those that are told apart, to which it is added if there is room.
-    #[cold]
     fn place_of(&mut self, device: u32) -> Option<usize> {
         let known = self.devices.iter().position(|known| known.device == device);
         if known.is_none() && self.devices.len() == MOST_DEVICES {
