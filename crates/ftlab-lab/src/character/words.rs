@@ -183,7 +183,7 @@ fn sequential(found: &Character) -> Option<String> {
     let (next, near) = of.next_ratio.zip(of.near_ratio)?;
     let run = digits(of.run_requests.mean?);
     Some(format!(
-        "{} after the previous request, {} after one of the last 16; runs of {run}",
+        "{} after the previous request, {} after one of the last 16 of its stream; runs of {run}",
         percent(next),
         percent(near)
     ))

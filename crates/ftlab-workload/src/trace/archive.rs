@@ -64,9 +64,18 @@ enum ArchivePiece {
     /// The next file begins.
     Begins(String),
     Content(Vec<u8>),
-    /// All files came, but the archive lacks its end.
-    Unended,
+    /// All files came, and the archive has an odd end.
+    Odd(OddEnd),
     Failed(io::Error),
+}
+
+/// What is odd about the end of an archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OddEnd {
+    /// It lacks its end mark.
+    Missing,
+    /// Something follows that is no archive, and was not read.
+    Followed,
 }
 
 /// The files of an archive.
@@ -79,12 +88,12 @@ struct ArchivePieces {
     /// The name of a file that has begun and was not handed out yet.
     next: Option<String>,
     failed: Option<io::Error>,
-    is_unended: bool,
+    odd_end: Option<OddEnd>,
 }
 
 impl ArchivePieces {
     fn new(from: Receiver<ArchivePiece>, failed: Option<io::Error>) -> Arc<Mutex<ArchivePieces>> {
-        Arc::new(Mutex::new(ArchivePieces { from, next: None, failed, is_unended: false }))
+        Arc::new(Mutex::new(ArchivePieces { from, next: None, failed, odd_end: None }))
     }
 }
 
@@ -124,9 +133,9 @@ impl Archive {
         Archive { pieces: ArchivePieces::new(from, None) }
     }
 
-    /// Whether it turned out to lack its end, so that files behind the last one may be missing.
-    pub fn is_unended(&self) -> bool {
-        lock(&self.pieces).is_unended
+    /// What turned out to be odd about its end: files behind the last one may be missing.
+    pub fn odd_end(&self) -> Option<OddEnd> {
+        lock(&self.pieces).odd_end
     }
 
     /// Goes on to the next file: its name and its bytes. What is left of the one before is passed over.
@@ -163,8 +172,8 @@ impl ArchivePieces {
                 self.next = Some(name);
                 Ok(None)
             }
-            Ok(ArchivePiece::Unended) => {
-                self.is_unended = true;
+            Ok(ArchivePiece::Odd(end)) => {
+                self.odd_end = Some(end);
                 Ok(None)
             }
             Ok(ArchivePiece::Failed(error)) => {
@@ -252,14 +261,18 @@ fn send_tar(from: impl Read, to: &SyncSender<ArchivePiece>) -> io::Result<()> {
         }
         // POSIX wants blocks of zeros at the end, and nearly all programs write them. Without them it was probably cut off between
         // two files; but it may be whole, so it is said and not refused.
-        if watched.has_ended {
-            // If nobody listens, nobody misses it.
-            let _ = to.send(ArchivePiece::Unended);
+        let lacks_end = watched.has_ended;
+        if !lacks_end && !watched.skip_zeros()? {
             return Ok(());
         }
-        if !watched.skip_zeros()? || ArchiveKind::of(&watched.ahead) != Some(ArchiveKind::Tar) {
-            return Ok(());
-        }
+        let odd_end = match ArchiveKind::of(&watched.ahead) {
+            _ if lacks_end => OddEnd::Missing,
+            Some(ArchiveKind::Tar) => continue,
+            _ => OddEnd::Followed,
+        };
+        // If nobody listens, nobody misses it.
+        let _ = to.send(ArchivePiece::Odd(odd_end));
+        return Ok(());
     }
 }
 

@@ -88,6 +88,7 @@ impl FirstRequests {
         let odd = [
             self.streams_as_times(stream),
             self.lone_streams(stream),
+            self.standstill(format, time),
             self.disorder(time),
             self.long_gaps(&units).filter(|_| time_unit),
             self.sparse(format).filter(|_| time_unit),
@@ -158,6 +159,13 @@ impl FirstRequests {
 
     fn mean_gap(&self) -> Nanos {
         Nanos((self.latest_ns - self.earliest_ns) / self.count.max(1) as u64)
+    }
+
+    /// Times that are all 0, which is no error by a clock of seconds.
+    fn standstill(&self, format: &Format, time: usize) -> Option<String> {
+        let is_odd =
+            format.tick >= Nanos(TimeUnit::S.ns()) && self.count > 1 && self.latest_ns == 0;
+        is_odd.then(|| format!("column {}, read as the time, is 0 in all lines", time + 1))
     }
 
     /// Times that go back about as often as forward, as those of no clock do.

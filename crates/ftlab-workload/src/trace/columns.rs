@@ -195,7 +195,8 @@ impl ColumnPlan {
         }
     }
 
-    /// The column of a part with other units, to be said: `time=ts:us`, in quotes if a shell wants them; none if no column has numbers with a unit for it.
+    /// The column of a part with other units, to be said: `time=ts:us`, in quotes if a shell wants them; none if no column has
+    /// numbers with a unit for it.
     pub(crate) fn with_unit(&self, part: RequestPart, unit: &str) -> Option<String> {
         let given = self.of(part).filter(|given| amount(&given.text).is_none())?;
         let is_date = given.unit == Some(ColumnUnit::Date);
@@ -226,9 +227,14 @@ impl ColumnPlan {
     }
 }
 
+/// Whether a mark in the name of a column means nothing else to a shell or in a plan.
+pub(crate) fn is_plain(mark: char) -> bool {
+    mark.is_alphanumeric() || "_-.%".contains(mark)
+}
+
 /// A text as a shell takes it for one word.
 pub(crate) fn pasteable(text: &str) -> String {
-    let is_plain = |mark: char| mark.is_alphanumeric() || "_-.%:=,".contains(mark);
+    let is_plain = |mark: char| is_plain(mark) || ":=,".contains(mark);
     match text.contains(['\'', '"', '$', '`', '\\', '!']) {
         _ if text.chars().all(is_plain) => text.to_owned(),
         false => format!("\"{text}\""),

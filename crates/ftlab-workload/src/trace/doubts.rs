@@ -257,7 +257,10 @@ pub(crate) fn date(format: &Format, options: &Options, origin: SimTime) -> Optio
 pub(crate) fn bytes(format: &Format, options: &Options, first: &FirstRequests) -> Option<String> {
     let unsaid = options.address_unit.is_none() && options.columns.is_empty();
     let odd = first.bytes(&options.units(format)).filter(|_| format.address_varies && unsaid)?;
-    Some(format!("{odd} (`address_unit` byte; or sector, if they do)"))
+    // They are said to be odd only if such sizes are, too.
+    let sizes = options.units(format).size == SpaceUnit::Sector && options.size_unit.is_none();
+    let sizes = if sizes { ", and `size_unit` byte, as the sizes look so, too" } else { "" };
+    Some(format!("{odd} (`address_unit` byte{sizes}; or `address_unit` sector, if they are right)"))
 }
 
 /// Warns of sizes that look like pages in a format that uses sectors.

@@ -417,7 +417,8 @@ pub(crate) fn open<F: LineFormat>(
     let sample = lines.sample()?;
     let head = head::of(sample);
     let (reader, usual) = (F::new(units, options, sample), UsualLine::of(sample, head.as_ref()));
-    let names = head.as_ref().map(|head| line_of(sample, head.number).to_vec());
+    let line = |head: &Head| (head.number, line_of(sample, head.number).to_vec());
+    let names = head.as_ref().map(line);
     let head = head.filter(|_| !F::FINDS_COLUMNS);
     let flag = F::FLAG.filter(|_| !options.invert_ops);
     let own = OwnColumns { columns: F::COLUMNS, flag, units };
@@ -435,7 +436,7 @@ pub(crate) fn open<F: LineFormat>(
         let remedy = why.remedy.unwrap_or_default();
         return Err(TraceError::new(why.kind, &name, why.problem, remedy).at(place));
     }
-    let head = NamesOfColumns { rule, text: names };
+    let head = NamesOfColumns { rule, line: names };
     Ok(Box::new(LineSource::new(lines, reader, head, usual, options.skip_malformed)))
 }
 

@@ -1,8 +1,6 @@
 //! Dates with times of day in a user's own table, as programs log them: `2024-05-01 12:30:00.125` or `01.05.2024 12:30:00,125`, with a
 //! T or a blank, and with a zone or without one, which is UTC.
 
-use std::borrow::Cow;
-
 use chrono::{DateTime, NaiveDateTime};
 
 /// Dates that are read. Between points the day comes before the month; others, such as 01/02/2024, may mean two days.
@@ -22,6 +20,9 @@ const ZONED: [&str; 5] = [
     "%d.%m.%Y %H:%M:%S%.f%#z",
 ];
 
+/// The longest date with a comma, in bytes; those of programs have half as many.
+const LONGEST: usize = 64;
+
 /// What a date must look like, in words.
 pub(crate) const EXPECTED: &str =
     "a date such as 2024-05-01T12:30:00.125Z or 01.05.2024 12:30:00,125, from 1970 to 2554";
@@ -38,12 +39,11 @@ pub(crate) struct DatedTime {
 /// Reads a date.
 pub(crate) fn moment(field: &[u8]) -> Option<DatedTime> {
     let text = std::str::from_utf8(field).ok()?.trim();
-    // The one comma that a date may have stands before parts of a second.
-    let text = match text.contains(',') {
-        true => Cow::Owned(text.replacen(',', ".", 1)),
-        false => Cow::Borrowed(text),
+    let mut copy = [0; LONGEST];
+    let text = match text.find(',') {
+        Some(comma) => with_point(text, comma, &mut copy)?,
+        None => text,
     };
-    let text = text.as_ref();
     let local = text.strip_suffix(['Z', 'z']).unwrap_or(text).trim_end();
     let in_utc = |pattern| NaiveDateTime::parse_from_str(local, pattern).ok();
     let plain = PATTERNS.into_iter().find_map(in_utc);
@@ -55,6 +55,15 @@ pub(crate) fn moment(field: &[u8]) -> Option<DatedTime> {
     let (seconds, parts) = (date.and_utc().timestamp(), date.and_utc().timestamp_subsec_nanos());
     let ns = u64::try_from(seconds).ok()?.checked_mul(1_000_000_000)?.checked_add(parts.into())?;
     Some(DatedTime { ns, has_zone })
+}
+
+/// A date with a point in place of its comma, which stands before parts of a second; none if it stands elsewhere.
+fn with_point<'a>(text: &str, comma: usize, copy: &'a mut [u8; LONGEST]) -> Option<&'a str> {
+    let begins_time = |mark: char| matches!(mark, ':' | 'T');
+    let copy = copy.get_mut(..text.len()).filter(|_| text[..comma].contains(begins_time))?;
+    copy.copy_from_slice(text.as_bytes());
+    copy[comma] = b'.';
+    std::str::from_utf8(copy).ok()
 }
 
 /// The nanoseconds since 1970.
@@ -105,6 +114,8 @@ mod tests {
             "05.13.2024 12:30:00",
             "2024-05-01,12:30:00",
             "2024-05-01 12:30:00,1,2",
+            "01,05.2024 12:30:00",
+            "2024-05-01 12:30:00,000000000000000000000000000000000000000000000000000000000000",
         ] {
             assert_eq!(at(wrong), None, "{wrong}");
         }

@@ -119,12 +119,51 @@ const TIME_UNITS: [(TimeUnit, &[&str]); 5] = [
 ];
 const SECTOR: [&str; 10] =
     ["sector", "sectors", "nsectors", "lba", "slba", "lbn", "nlb", "block", "blocks", "nblocks"];
-/// Units of 1024 and of its powers.
-const POWERS: [(u64, &[&str]); 3] = [
-    (1 << 10, &["ki b", "kib", "kb", "kibibytes", "kbytes", "kilobytes"]),
-    (1 << 20, &["mi b", "mib", "mb", "mebibytes", "mbytes", "megabytes"]),
-    (1 << 30, &["gi b", "gib", "gb", "gibibytes", "gbytes", "gigabytes"]),
+/// Units of 1024 and of its powers. A capital behind a small letter begins a word, as in kB.
+const KIBIBYTE: [&str; 12] = [
+    "kib",
+    "kb",
+    "ki b",
+    "k b",
+    "kbyte",
+    "kbytes",
+    "k byte",
+    "k bytes",
+    "kilobyte",
+    "kilobytes",
+    "kibibyte",
+    "kibibytes",
 ];
+const MEBIBYTE: [&str; 12] = [
+    "mib",
+    "mb",
+    "mi b",
+    "m b",
+    "mbyte",
+    "mbytes",
+    "m byte",
+    "m bytes",
+    "megabyte",
+    "megabytes",
+    "mebibyte",
+    "mebibytes",
+];
+const GIBIBYTE: [&str; 12] = [
+    "gib",
+    "gb",
+    "gi b",
+    "g b",
+    "gbyte",
+    "gbytes",
+    "g byte",
+    "g bytes",
+    "gigabyte",
+    "gigabytes",
+    "gibibyte",
+    "gibibytes",
+];
+const POWERS: [(u64, &[&str]); 3] =
+    [(1 << 10, &KIBIBYTE), (1 << 20, &MEBIBYTE), (1 << 30, &GIBIBYTE)];
 const PAGE: [&str; 7] = ["4k", "4kib", "page", "pages", "npages", "lpn", "lpa"];
 const BYTE: [&str; 3] = ["byte", "bytes", "b"];
 
@@ -132,17 +171,23 @@ const BYTE: [&str; 3] = ["byte", "bytes", "b"];
 const OTHER_SIZES: [&str; 9] =
     ["queue", "device", "dev", "disk", "drive", "volume", "cache", "buffer", "total"];
 /// Words for times that are not those of arrivals.
-const OTHER_TIMES: [&str; 11] = [
+const OTHER_TIMES: [&str; 17] = [
     "response",
+    "resp",
     "service",
+    "svc",
     "latency",
     "wait",
     "elapsed",
     "duration",
+    "taken",
     "complete",
+    "completed",
     "completion",
     "end",
+    "ended",
     "finish",
+    "finished",
     "idle",
 ];
 
@@ -254,7 +299,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_parts_and_units() {
+    fn names_tell_parts() {
         for (name, part) in [
             ("time_us", RequestPart::Time),
             ("Timestamp", RequestPart::Time),
@@ -285,6 +330,10 @@ mod tests {
         ] {
             assert_eq!(part_of(name), Some(part), "{name}");
         }
+    }
+
+    #[test]
+    fn names_of_other_things_are_no_parts() {
         for name in [
             "latency_us",
             "qd",
@@ -297,9 +346,19 @@ mod tests {
             "TotalBytes",
             "response_time",
             "Complete Time (s)",
+            "completed_at",
+            "finished_ts",
+            "ended at",
+            "time_taken",
+            "resp_time",
+            "svc_t",
         ] {
             assert_eq!(part_of(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn names_tell_what_a_yes_means() {
         for (name, yes) in [
             ("is_write", Some(Op::Write)),
             ("isRead", Some(Op::Read)),
@@ -311,6 +370,10 @@ mod tests {
         ] {
             assert_eq!(yes_of(name), yes, "{name}");
         }
+    }
+
+    #[test]
+    fn names_tell_units() {
         let time = |name| unit_of(RequestPart::Time, name);
         assert_eq!(time("time_us"), Some(1_000));
         assert_eq!(time("ts(ms)"), Some(1_000_000));
@@ -324,5 +387,10 @@ mod tests {
         assert_eq!(unit_of(RequestPart::Offset, "lpn"), Some(4096));
         assert_eq!(unit_of(RequestPart::Size, "size_mb"), Some(1 << 20));
         assert_eq!(unit_of(RequestPart::Offset, "OffsetKB"), Some(1024));
+        for name in ["Size (kB)", "size_kB", "kbyte", "kBytes", "kilobyte"] {
+            assert_eq!(unit_of(RequestPart::Size, name), Some(1024), "{name}");
+        }
+        assert_eq!(unit_of(RequestPart::Size, "Size (mB)"), Some(1 << 20));
+        assert_eq!(unit_of(RequestPart::Offset, "gigabyte"), Some(1 << 30));
     }
 }

@@ -480,7 +480,7 @@ mod tests {
         assert!(said.ends_with(": see `1.000` in line 7"), "{said}");
         let long = format!("1.5{}", "0".repeat(5_000));
         let marks = learned(NumberKind::Time, &[&long]).expect("no doubt");
-        assert!(marks.with_tellers("its time").unwrap().ends_with("000 ...`"));
+        assert!(marks.with_tellers("its time").unwrap().ends_with("000 ...` in line 1"));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use ftlab::options::text::clip;
 use ftlab::units::SimTime;
 
-use super::archive::{Archive, is_beside};
+use super::archive::{Archive, OddEnd, is_beside};
 use super::character::MOST_STREAMS;
 use super::error::{ErrorKind, TraceError};
 use super::folder::Gathered;
@@ -75,8 +75,8 @@ pub(crate) struct PartsSource {
     seen: BTreeMap<[u64; 4], String>,
     remarks: Remarks,
     skipped: Skipped,
-    /// Whether an archive lacks its end.
-    is_unended: bool,
+    /// What is odd about the end of an archive.
+    odd_end: Option<OddEnd>,
 }
 
 /// The parts of a trace, and the format of the first of them.
@@ -162,7 +162,7 @@ impl PartsSource {
             seen: BTreeMap::new(),
             remarks: Remarks::default(),
             skipped: Skipped::default(),
-            is_unended: false,
+            odd_end: None,
         }
     }
 
@@ -179,7 +179,7 @@ impl PartsSource {
                 let next = archive.next();
                 let next = next.map_err(|error| not_unpacked(name, self.opened, &error))?;
                 let Some((file, bytes)) = next else {
-                    self.is_unended = archive.is_unended();
+                    self.odd_end = archive.odd_end();
                     return Ok(false);
                 };
                 if is_beside(&file) {
@@ -401,12 +401,18 @@ impl RecordSource for PartsSource {
     fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
         remarks.is_archive = matches!(self.supply, Supply::Archive { .. });
-        if self.is_unended {
+        if let Some(end) = self.odd_end {
             let file = self.names.last().map_or("", |(name, _)| name.as_str());
-            remarks.warnings.push(format!(
-                "the archive ends without its end mark behind {file}: was it cut off, so that files are missing? Compare its \
-                 size with that of the original"
-            ));
+            remarks.warnings.push(match end {
+                OddEnd::Missing => format!(
+                    "the archive ends without its end mark behind {file}: was it cut off, so that files are missing? Compare its \
+                     size with that of the original"
+                ),
+                OddEnd::Followed => format!(
+                    "bytes behind the end of the archive, which follows {file}, were not read, as they begin no other archive: \
+                     if they are files of the trace, unpack them and name the folder"
+                ),
+            });
         }
         if !self.named.is_empty() {
             remarks.named = Some(self.named.streams(self.named_what));

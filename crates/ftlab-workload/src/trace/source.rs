@@ -69,8 +69,16 @@ pub(crate) struct LineSource<F> {
 /// The line that names the columns.
 pub(crate) struct NamesOfColumns {
     pub rule: HeadRule,
-    /// As it is written, if there is one.
-    pub text: Option<Vec<u8>>,
+    /// Its number and how it is written, if there is one.
+    pub line: Option<(u64, Vec<u8>)>,
+}
+
+impl NamesOfColumns {
+    /// Whether a line names the columns again.
+    #[cold]
+    fn is_repeated(&self, number: u64, line: &[u8]) -> bool {
+        self.line.as_ref().is_some_and(|(head, text)| number > *head && text == line)
+    }
 }
 
 /// How many separators the lines of a file have, if all have as many: so many, and the first line with them.
@@ -251,7 +259,7 @@ impl<F: LineFormat> RecordSource for LineSource<F> {
                 Err(bad) => bad,
             };
             let Some(bad) = self.head.rule.weigh(self.number, bad) else { continue };
-            if self.number > 1 && self.head.text.as_deref() == Some(line) {
+            if self.head.is_repeated(self.number, line) {
                 let (first, count) = self.repeated.unwrap_or((self.number, 0));
                 self.repeated = Some((first, count + 1));
                 continue;

@@ -3,14 +3,14 @@
 use ftlab::options::text::clip;
 use ftlab::units::SECTOR_BYTES;
 
-use super::columns::RequestPart;
+use super::columns::{RequestPart, amount, is_plain};
 use super::head;
 use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
 use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
 use super::op_words::{self, OpWords};
-use super::table::{Splitter, first_lines, guess_separator, separator_in_words};
+use super::table::{Splitter, first_lines, guess_separator, separator_in_words, without_head};
 use super::units::{SINCE_1970, SpaceUnit, TimeUnit, time_name};
 
 /// How many lines an error shows.
@@ -108,7 +108,8 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
     let is_head = head.is_some();
     // A head that is a comment is none of the lines.
     let comment = head.filter(|head| head.is_comment).map(|head| head.names);
-    let below = first_lines(sample).take(LOOKED_AT).map(|line| {
+    let names = first_lines(sample).next().filter(|_| is_head && comment.is_none());
+    let below = names.into_iter().chain(without_head(sample, names)).take(LOOKED_AT).map(|line| {
         splitter.split(line);
         splitter.all()
     });
@@ -130,6 +131,9 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
     guess
 }
 
+/// What no request can do without, though it may be given for all of them.
+const NEEDED: [RequestPart; 3] = [RequestPart::Op, RequestPart::Offset, RequestPart::Size];
+
 /// The columns that are likely by their names, and else by what they hold.
 fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<String> {
     let notes = &mut guess.notes;
@@ -138,37 +142,23 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     if data.is_empty() || !(SHOWN..=MOST_COLUMNS).contains(&first.len()) {
         return None;
     }
-    let mut found = if is_head { by_names(first, data, notes) } else { Vec::new() };
-    notes.extend(date_in_two(data, &mut found));
-    notes.extend(odd_sizes(data, &mut found));
-    by_content(&without(data, |index| is_head && is_no_part(&first[index])), &mut found);
-    found.sort_unstable();
+    let joined = DateInTwo::of(data);
+    let table = TableStart { first, is_head, data, joined };
+    let found = table.parts(notes);
     let has = |part: RequestPart| found.iter().any(|(known, _)| *known == part);
-    let needed = [RequestPart::Op, RequestPart::Offset, RequestPart::Size];
-    if needed.into_iter().filter(|part| has(*part)).count() < 2 || !has(RequestPart::Offset) {
+    if NEEDED.into_iter().filter(|part| has(*part)).count() < 2 || !has(RequestPart::Offset) {
         return None;
     }
     let offset = found.iter().find(|(part, _)| *part == RequestPart::Offset && is_head);
     let counts_pages = offset
         .and_then(|(part, index)| unit_of(*part, &first[*index]))
         .filter(|unit| *unit == SpaceUnit::Page4k.bytes());
-    let mut parts: Vec<String> = found
-        .iter()
-        .map(|(part, index)| {
-            let name = &first[*index];
-            let is_odd = |mark: char| !mark.is_alphanumeric() && !"_-.%".contains(mark);
-            // A name that is long or hard to type, or that of two columns, is called by its number.
-            let is_same = |other: &&String| other.eq_ignore_ascii_case(name);
-            let is_one = first.iter().filter(is_same).count() == 1;
-            let plain = is_head && name.len() <= NAME && is_one && !name.contains(is_odd);
-            let column = if plain { name.clone() } else { (index + 1).to_string() };
-            let called = if is_head { name.as_str() } else { "" };
-            let usual = counts_pages.filter(|_| *part == RequestPart::Size);
-            let unit = unit(*part, called, Cells { data, index: *index, usual }, notes);
-            format!("{}={column}{unit}", part.name())
-        })
-        .collect();
-    for part in needed.into_iter().filter(|part| !has(*part)) {
+    let said = |(part, index): &(RequestPart, usize)| {
+        let usual = counts_pages.filter(|_| *part == RequestPart::Size);
+        table.said(*part, Cells { data, index: *index, usual }, notes)
+    };
+    let mut parts: Vec<String> = found.iter().map(said).collect();
+    for part in NEEDED.into_iter().filter(|part| !has(*part)) {
         if part == RequestPart::Op {
             guess.lacks_op = true;
             parts.push(OP_OF_ALL[0].to_owned());
@@ -181,6 +171,103 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
         notes.extend(unexplained(is_head.then(|| first[*index].as_str()), data, *index));
     }
     Some(parts.join(","))
+}
+
+/// The beginning of a table.
+struct TableStart<'a> {
+    /// The names of its columns, or its first line.
+    first: &'a [String],
+    is_head: bool,
+    data: &'a [Vec<String>],
+    joined: Option<DateInTwo>,
+}
+
+impl TableStart<'_> {
+    /// Where the parts of a request are, as far as that is likely.
+    fn parts(&self, notes: &mut Vec<String>) -> FoundColumns {
+        let TableStart { first, is_head, data, joined } = self;
+        let mut found = if *is_head { by_names(first, data, notes) } else { Vec::new() };
+        if let Some(joined) = joined {
+            found.retain(|(part, _)| *part != RequestPart::Time);
+            found.push((RequestPart::Time, joined.time));
+            notes.push(joined.note(&data[0]));
+        }
+        notes.extend(odd_sizes(data, &mut found, are_amounts));
+        // A line may have more cells than the head.
+        let is_no_part = |index: usize| {
+            let is_named = *is_head && first.get(index).is_some_and(|name| is_no_part(name));
+            is_named || joined.as_ref().is_some_and(|joined| joined.date == index)
+        };
+        by_content(&without(data, is_no_part), &mut found);
+        notes.extend(odd_sizes(data, &mut found, are_mostly_numbers));
+        found.sort_unstable();
+        found
+    }
+
+    /// How to say that a column is a part, with its unit.
+    fn said(&self, part: RequestPart, cells: Cells<'_>, notes: &mut Vec<String>) -> String {
+        let TableStart { first, is_head, joined, .. } = self;
+        let (index, name) = (cells.index, &first[cells.index]);
+        let joined = joined.as_ref();
+        if let Some(joined) = joined.filter(|_| part == RequestPart::Time) {
+            return format!("{}={}:iso", part.name(), joined.place(index) + 1);
+        }
+        // A name that is long or hard to type, or that of two columns, is called by its number.
+        let is_same = |other: &&String| other.eq_ignore_ascii_case(name);
+        let is_one = first.iter().filter(is_same).count() == 1;
+        let is_short = !name.is_empty() && name.len() <= NAME;
+        let column = match *is_head && is_short && is_one && name.chars().all(is_plain) {
+            true => name.clone(),
+            false => (joined.map_or(index, |joined| joined.place(index)) + 1).to_string(),
+        };
+        let unit = unit(part, if *is_head { name } else { "" }, cells, notes);
+        format!("{}={column}{unit}", part.name())
+    }
+}
+
+/// A date and a time of day in two columns. Neither is a time, so they must be joined first.
+struct DateInTwo {
+    date: usize,
+    time: usize,
+    /// What stands between them in a date that can be read.
+    between: char,
+}
+
+impl DateInTwo {
+    /// Finds them.
+    fn of(data: &[Vec<String>]) -> Option<DateInTwo> {
+        let width = data.iter().map(Vec::len).min().unwrap_or(0);
+        let are_dates = |whole: &dyn Fn(&[String]) -> String| {
+            data.iter().all(|row| moment_ns(whole(row).as_bytes()).is_some())
+        };
+        let is_time = |time: &usize| are_dates(&|row| format!("2000-01-01T{}", row[*time]));
+        let time = (0..width).find(is_time)?;
+        let pair = |date: usize| ['T', ' '].map(|between| DateInTwo { date, time, between });
+        let mut pairs = (0..width).filter(|date| *date != time).flat_map(pair);
+        pairs.find(|pair| are_dates(&|row| pair.join(row)))
+    }
+
+    fn join(&self, row: &[String]) -> String {
+        format!("{}{}{}", row[self.date], self.between, row[self.time])
+    }
+
+    /// Where a column is once they stand in the first of their two.
+    fn place(&self, index: usize) -> usize {
+        match index == self.time {
+            true => self.date.min(self.time),
+            false => index - usize::from(index > self.date.max(self.time)),
+        }
+    }
+
+    fn note(&self, row: &[String]) -> String {
+        format!(
+            "the date and the time of day stand in two columns, {} and {}: join them to column {} first, in all lines, such as {}",
+            self.date + 1,
+            self.time + 1,
+            self.place(self.time) + 1,
+            self.join(row)
+        )
+    }
 }
 
 /// The words of operations that need an explanation.
@@ -318,45 +405,43 @@ fn odd_number(part: RequestPart, data: &[Vec<String>], index: usize) -> Option<&
     cells().find(|cell| are_numbers && !can_be(part, cell))
 }
 
-/// Finds a column of dates and one of times of day beside it: no one of them is a time.
-fn date_in_two(data: &[Vec<String>], found: &mut FoundColumns) -> Option<String> {
-    let width = data.iter().map(Vec::len).min().unwrap_or(0);
-    let all = |index: &usize, whole: &dyn Fn(&str) -> String| {
-        data.iter().all(|row| moment_ns(whole(&row[*index]).as_bytes()).is_some())
-    };
-    let date = (0..width).find(|index| all(index, &|cell| format!("{cell}T00:00:00")))?;
-    let time = (0..width).find(|index| all(index, &|cell| format!("2000-01-01T{cell}")))?;
-    found.retain(|(part, _)| *part != RequestPart::Time);
-    found.push((RequestPart::Time, time));
-    Some(format!(
-        "the date and the time of day stand in two columns, {} and {}: join them to one first, such as {}T{}",
-        date + 1,
-        time + 1,
-        data[0][date],
-        data[0][time]
-    ))
-}
-
-/// Takes a column for the sizes, if there is none yet, that would be one but for a few of its cells.
-fn odd_sizes(data: &[Vec<String>], found: &mut FoundColumns) -> Option<String> {
+/// Takes a column for the sizes, if there is none yet, of which some cells are none, but whose cells look so.
+fn odd_sizes(
+    data: &[Vec<String>],
+    found: &mut FoundColumns,
+    look_so: fn(&[&str]) -> bool,
+) -> Option<String> {
     if found.iter().any(|(part, _)| *part == RequestPart::Size) {
         return None;
     }
     let width = data.iter().map(Vec::len).min().unwrap_or(0);
     let is_free = |index: &usize| !found.iter().any(|(_, taken)| taken == index);
-    // Numbers with a unit, as in 4096B or 4K.
-    let is_amount = |cell: &str| {
+    let cells = |index: usize| data.iter().map(|row| row[index].as_str()).collect::<Vec<_>>();
+    let (index, cell) = (0..width).filter(is_free).find_map(|index| {
+        let odd = odd_number(RequestPart::Size, data, index)?;
+        look_so(&cells(index)).then_some((index, odd))
+    })?;
+    found.push((RequestPart::Size, index));
+    Some(odd_cell(RequestPart::Size, cell))
+}
+
+/// Whether all cells are numbers, or such with a unit of bytes, as in 4096B or 4K.
+fn are_amounts(cells: &[&str]) -> bool {
+    cells.iter().all(|cell| is_number(cell) || amount(cell).is_some())
+}
+
+fn is_number(cell: &str) -> bool {
+    !cell.is_empty() && cell.bytes().all(|mark| mark.is_ascii_digit())
+}
+
+/// Whether most cells are numbers, whatever stands behind them.
+fn are_mostly_numbers(cells: &[&str]) -> bool {
+    let is_one = |cell: &&&str| {
         let unit = cell.trim_start_matches(|mark: char| mark.is_ascii_digit());
         unit.len() < cell.len()
             && unit.bytes().all(|mark| mark.is_ascii_alphabetic() || mark == b' ')
     };
-    let mostly =
-        |index: &usize| data.iter().filter(|row| is_amount(&row[*index])).count() * 2 > data.len();
-    let index = (0..width)
-        .filter(is_free)
-        .find(|index| mostly(index) && odd_number(RequestPart::Size, data, *index).is_some())?;
-    found.push((RequestPart::Size, index));
-    odd_number(RequestPart::Size, data, index).map(|cell| odd_cell(RequestPart::Size, cell))
+    cells.iter().filter(is_one).count() * 2 > cells.len()
 }
 
 /// The longest word of an operation.

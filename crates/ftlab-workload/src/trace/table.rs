@@ -82,6 +82,14 @@ pub(crate) fn first_lines(sample: &[u8]) -> impl Iterator<Item = &[u8]> {
     lines.map(|line| line.strip_suffix(b"\r").unwrap_or(line)).filter(|line| !is_void(line))
 }
 
+/// The lines with content that do not repeat this head, as they do where files were joined.
+pub(crate) fn without_head<'a>(
+    sample: &'a [u8],
+    head: Option<&'a [u8]>,
+) -> impl Iterator<Item = &'a [u8]> {
+    first_lines(sample).filter(move |line| head != Some(*line))
+}
+
 /// The separator that splits nine of ten lines into equally many fields, and most of them.
 pub(crate) fn guess_separator(sample: &[u8]) -> Option<u8> {
     let worth = |separator: u8| {

@@ -30,4 +30,5 @@ mod trace_more_formats;
 mod trace_own_tables;
 mod trace_parts;
 mod trace_real;
+mod trace_suggestions;
 mod trace_writer;

@@ -161,6 +161,30 @@ fn a_request_that_the_driver_gives_back_counts_once() {
 }
 
 #[test]
+fn a_request_that_was_never_begun_and_one_that_ended_are_issued_anew() {
+    let blkparse = |actions: &str| -> String {
+        let line = |(at, action)| {
+            format!(
+                "8,16 1 {at} 0.00000{at}000 7 {action} W 80 + 8 [x]\n8,16 1 {at} 0.1 7 I N [x]\n"
+            )
+        };
+        (1..).zip(actions.chars()).map(line).collect()
+    };
+    for (actions, requests) in [("RD", 1), ("RDD", 2), ("DRD", 1), ("DRCD", 2), ("DRDCD", 2)] {
+        let (records, _) = read_bytes(blkparse(actions).as_bytes(), Options::default());
+        assert_eq!(records.len(), requests, "{actions}");
+    }
+    let mut file = Bytes { is_big: false, all: Vec::new() };
+    // What is given back may be damaged.
+    file.blktrace((500, u64::MAX, 4096), REQUEUE | WRITE, 0);
+    for (ns, action) in [(1_000, ISSUE), (1_500, REQUEUE), (2_000, COMPLETE), (3_000, ISSUE)] {
+        file.blktrace((ns, 80, 4096), action | WRITE, 0);
+    }
+    let expected = [record(0, Op::Write, 80, 8, SDB), record(2_000, Op::Write, 80, 8, SDB)];
+    assert_eq!(read_as(&file.all, "blktrace"), expected);
+}
+
+#[test]
 fn disks_of_which_there_are_queue_events_alone_are_said() {
     let event =
         |device: &str, action: &str| format!("{device} 1 1 0.000001000 7 {action} W 80 + 8 [x]\n");
@@ -174,10 +198,16 @@ fn disks_of_which_there_are_queue_events_alone_are_said() {
         ),
         "{warned}"
     );
+    assert!(warned.contains("by grep -w 253,0) with `blkparse_event` queue"), "{warned}");
     let queue = Options { blkparse_event: Some(BlkEvent::Queue), ..Options::default() };
     assert!(!said(&both, queue).contains("so they have no requests"));
     let usual = event("8,0", "Q") + &event("8,0", "D") + &event("8,0", "Q");
     assert!(!said(&usual, Options::default()).contains("so they have no requests"));
+    // More devices than are told apart.
+    let disks = |count: u32| (0..count).map(|at| event(&format!("8,{}", at * 16), "D"));
+    let more = |count: u32| said(&disks(count).collect::<String>(), Options::default());
+    assert!(more(256).contains("events of more than 255 devices"), "{}", more(256));
+    assert!(!more(255).contains("more than 255"));
 }
 
 #[test]

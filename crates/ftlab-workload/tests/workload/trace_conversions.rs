@@ -324,7 +324,7 @@ fn addresses_in_parquet_that_look_like_bytes_are_doubted() {
         written(&records.collect::<Vec<_>>(), named("parquet").expect("known"), &path);
         let mut trace = open(path.as_path(), Options::default()).expect("readable");
         while trace.next_batch(&mut Vec::new()).unwrap_or_else(|error| panic!("{error}")) {}
-        trace.facts().warnings.join("; ").contains("(`address_unit` byte;")
+        trace.facts().warnings.join("; ").contains("(`address_unit` byte, and `size_unit` byte,")
     };
     assert!(doubted(512) && !doubted(1));
 }

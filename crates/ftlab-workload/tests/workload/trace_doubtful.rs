@@ -75,6 +75,11 @@ fn a_table_that_may_fit_by_chance_is_doubted() {
     );
     assert!(said[0].contains("`format` tencent settles it"), "{said:?}");
     assert!(doubts(&tencent, format("tencent")).is_empty());
+    // Nothing but a clock of seconds would show such times.
+    let still = "0,8,8,0,1\n0,16,8,1,1\n";
+    let said = doubts(still, Options::default());
+    assert!(said[0].contains("column 1, read as the time, is 0 in all lines"), "{said:?}");
+    assert!(doubts(still, format("tencent")).is_empty());
     // Milliseconds and bytes.
     let line = |at: u64| format!("{},{},4096,{},1\n", at * 5_000, at * 7 % 19 * 4096, at % 2);
     let said = doubts(&(1..20).map(line).collect::<String>(), Options::default());

@@ -1,8 +1,11 @@
 //! Files of known formats whose heads, clocks or events say something else than usual: refused, or doubted.
 
+use ftlab::host::Op;
 use ftlab_workload::trace::{
     self, ColumnPlan, Facts, Location, Options, SpaceUnit, TimeUnit, TraceError,
 };
+
+use crate::common::texts;
 
 fn open_as(name: &str, bytes: &[u8], options: Options) -> Result<Facts, TraceError> {
     let location = Location::Memory(name.to_owned(), bytes.to_vec().into());
@@ -51,7 +54,15 @@ fn heads_with_other_units_are_said() {
         ("#\tTime\tDuration (s)\tDisk\tRequest\tSector\tLength (bytes)", "`size_unit` byte;"),
         (
             "#\tTime\tDuration (s)\tDisk\tRequest\tSector\tLength (KB)",
-            "`columns` time=2,op=5,offset=6:512,size=7:1024,stream=4;",
+            "`columns` time=2,op=5,offset=6:512,size=7:1024,stream=4; leave out `format` diskmon;",
+        ),
+        (
+            "#\tTime\tDuration (s)\tDisk\tRequest\tOffset (KB)\tLength (bytes)",
+            "`columns` time=2,op=5,offset=6:1024,size=7:1,stream=4;",
+        ),
+        (
+            "#\tTime (ms)\tDuration (s)\tDisk\tRequest\tOffset (bytes)\tLength",
+            "`columns` time=2:ms,op=5,offset=6:1,size=7:512,stream=4;",
         ),
     ] {
         let error = failure(&diskmon(head));
@@ -62,6 +73,11 @@ fn heads_with_other_units_are_said() {
     let said = Options { time_unit: Some(TimeUnit::Ms), ..Options::default() };
     let text = diskmon("#\tTime (ms)\tDuration (ms)\tDisk\tRequest\tSector\tLength");
     assert!(open_as("test", text.as_bytes(), said).is_ok_and(|facts| facts.warnings.is_empty()));
+    // The columns read what the head says.
+    let text = diskmon("#\tTime (ms)\tDuration (s)\tDisk\tRequest\tOffset (KB)\tLength (bytes)");
+    let error = failure(&text);
+    let (records, _) = texts::read(&text, texts::suggested(&error));
+    assert_eq!(records[2], texts::record(2_000_000, Op::Read, 32, 1, 0), "{error}");
     let biosnoop = |latency: &str| {
         format!(
             "TIME(s) COMM PID DISK T SECTOR BYTES {latency}\n0.5 dd 7 sda R 8 4096 0.25\n0.6 dd 7 sda W 16 4096 0.25\n"
@@ -147,7 +163,7 @@ fn addresses_that_look_like_bytes_are_doubted_where_they_may_be() {
         facts
             .warnings
             .join("; ")
-            .contains("all are multiples of 512, as bytes are (`address_unit` byte;")
+            .contains("as bytes are (`address_unit` byte, and `size_unit` byte, as the sizes look so, too; or `address_unit` sector")
     };
     let fiu = |unit: u64| {
         let line =

@@ -201,6 +201,14 @@ fn names_of_columns_may_come_again_where_files_were_joined() {
     let (records, facts) = read_as(table.as_bytes(), options).expect("readable");
     assert_eq!(records[1], record(1_000, Op::Write, 8, 1));
     assert!(facts.warnings.join("; ").contains("line 3 names the columns again"), "{facts:?}");
+    // The first is no repetition, wherever it stands.
+    let swapped = head.replace("Offset,Size", "Size,Offset");
+    for above in ["", "\n", "\n\n"] {
+        let text = format!("{above}{swapped}{more}{swapped}{more}");
+        let msr = Options::default().with_format("msr").expect("a format");
+        let error = read_as(text.as_bytes(), msr).expect_err("it is refused");
+        assert!(error.problem.contains("column 5 is called `Size`, and not addresses"), "{error}");
+    }
     // Other names are not passed over.
     let other = format!("{head}{MSR}{}{more}", head.replace("Offset,Size", "Size,Offset"));
     assert!(failure(other.as_bytes()).contains("line 4"));

@@ -2,22 +2,9 @@
 
 use ftlab::host::Op;
 use ftlab::units::Lba;
-use ftlab_workload::trace::{self, BlkEvent, ErrorKind, Options, SpaceUnit, TimeUnit, TraceError};
+use ftlab_workload::trace::{self, BlkEvent, ErrorKind, Options, SpaceUnit, TimeUnit};
 
-use crate::common::texts::{by, failure, format, read, record};
-
-/// The `columns` and the `op` that an error suggests.
-fn suggested(error: &TraceError) -> Options {
-    let behind = |option: &str| {
-        let rest = error.remedy.split(&format!("`{option}` ")).nth(1)?;
-        rest.split([' ', ';', ')']).next().map(|text| text.trim_end_matches(',').to_owned())
-    };
-    let mut options = by(&behind("columns").unwrap_or_else(|| panic!("{error}")));
-    if let Some(words) = behind("op") {
-        options.op_words.add(&words).unwrap_or_else(|problem| panic!("{problem}: {error}"));
-    }
-    options
-}
+use crate::common::texts::{by, failure, format, read, record, suggested};
 
 #[test]
 fn a_head_that_names_other_columns_is_no_known_format() {
@@ -201,25 +188,6 @@ fn words_of_operations_are_said_and_unknown_ones_refused() {
 }
 
 #[test]
-fn suggestions_find_the_operations() {
-    let told = |table: &str| failure(table, Options::default()).remedy;
-    let table = |name: &str, words: [&str; 3]| {
-        let [a, b, c] = words;
-        format!(
-            "sent,{name},lba,length\n1000.5,{a},16,4096\n2000.5,{b},32,8192\n3000.5,{c},8,512\n"
-        )
-    };
-    let one = told(&table("is_write", ["0", "1", "0"]));
-    assert!(one.contains("op=is_write") && one.contains("with `op` 0=read,1=write)"), "{one}");
-    let two = told(&table("kind", ["0", "1", "0"]));
-    assert!(two.contains("op=kind") && two.contains("or whatever 0, 1 mean"), "{two}");
-    let three = told(&table("x", ["R", "W", "T"]));
-    assert!(three.contains("op=x") && !three.contains("`op` "), "{three}");
-    let none = told("sent,lba,length\n1000.5,16,4096\n2000.5,32,8192\n");
-    assert!(none.contains("op=write if all") && none.contains("op=read if all"), "{none}");
-}
-
-#[test]
 fn a_number_is_that_of_a_column_whatever_the_first_line_holds() {
     // Fields of the first line that look like numbers of columns.
     let (records, _) =
@@ -375,20 +343,6 @@ fn numbered_columns_of_files_with_other_heads_are_doubted() {
 }
 
 #[test]
-fn suggestions_can_be_pasted_and_know_units_codes_and_clocks() {
-    let told = |table: &str| failure(table, Options::default()).remedy;
-    let units =
-        told("Time (s),Offset (bytes),Length (KiB),Operation\n1,8192,1,Read\n2,16384,2,Write\n");
-    assert!(units.contains("`columns` time=1,op=Operation,offset=2,size=3:1024"), "{units}");
-    let codes = told("0,2511048,16,0\n1,2511064,16,1\n2,2511072,16,0\n");
-    assert!(codes.contains("op=4") && codes.contains("or whatever 0, 1 mean"), "{codes}");
-    let clock = told("1714566600000100,R,633569280,8192,x\n1714566600000000,W,633569792,8192,y\n");
-    assert!(clock.contains("time=1:us,op=2,offset=3"), "{clock}");
-    let short = told("R,4096,512\nW,8192,1024\n");
-    assert!(short.contains("op=1,offset=2,size=3"), "{short}");
-}
-
-#[test]
 fn writes_with_fua_keep_it() {
     let (records, facts) = read("1,WFS,8\n2,W,8\n", by("time=1,op=2,offset=3:512,size=4KiB"));
     assert_eq!((records[0].fua, records[1].fua), (true, false));
@@ -467,97 +421,6 @@ fn a_title_above_the_names_of_columns_is_told() {
         record(2_000_000, Op::Write, 16, 1, 0),
         "{error}"
     );
-}
-
-/// The `columns` that an error suggests, as they are written.
-fn told(table: &str) -> String {
-    let error = failure(table, Options::default());
-    let rest = error.remedy.split("`columns` ").nth(1).unwrap_or_else(|| panic!("{error}"));
-    rest.split([' ', ';']).next().unwrap_or_default().trim_end_matches(',').to_owned()
-}
-
-#[test]
-fn suggestions_know_pages_powers_and_what_is_no_part_of_a_request() {
-    for (table, expected) in [
-        (
-            "time,op,lpn,pages\n1,R,8,4\n2,W,16,1\n",
-            "time=time,op=op,offset=lpn:4096,size=pages:4096",
-        ),
-        (
-            "time,op,page,count\n1,R,8,4\n2,W,16,1\n",
-            "time=time,op=op,offset=page:4096,size=count:4096",
-        ),
-        (
-            "time,op,lpa,count\n1,R,8,4\n2,W,16,1\n",
-            "time=time,op=op,offset=lpa:4096,size=count:4096",
-        ),
-        (
-            "time,op,offset_mb,size_kb\n1,R,8,4\n2,W,16,1\n",
-            "time=time,op=op,offset=offset_mb:1048576,size=size_kb:1024",
-        ),
-        (
-            "time,op,offset,queue_size,io_size\n1,R,8192,4,4096\n2,W,16384,1,512\n",
-            "time=time,op=op,offset=offset,size=io_size",
-        ),
-        (
-            "time,op,offset,device_size\n1,R,8192,1000\n2,W,0,1000\n",
-            "time=time,op=op,offset=offset,size=4KiB",
-        ),
-        (
-            "response_time,op,offset,size,time\n0.5,R,8192,512,1\n0.1,W,0,512,2\n",
-            "time=time,op=op,offset=offset,size=size",
-        ),
-        (
-            "time,disknumber,op,offset,size\n1,0,R,8192,4096\n2,1,W,16384,512\n",
-            "time=time,op=op,offset=offset,size=size,stream=disknumber",
-        ),
-    ] {
-        assert_eq!(told(table), expected);
-    }
-    let error = failure("time,op,offset\n1,R,8192\n2,W,0\n", Options::default());
-    assert!(error.remedy.contains("no column tells the sizes, so 4KiB is a guess"), "{error}");
-    // Numbers of lines and of devices are no times.
-    let lines = |line: &dyn Fn(u64) -> String| (1..10).map(line).collect::<String>();
-    let numbered = lines(&|at| format!("{at},R,{},4096\n", at % 4 * 4096));
-    assert_eq!(told(&numbered), "op=2,offset=3,size=4");
-    let devices =
-        lines(&|at| format!("130000000000{},{},R,{},4096\n", at % 2, at * at * 10, at % 4 * 4096));
-    assert_eq!(told(&devices), "time=2,op=3,offset=4,size=5");
-}
-
-#[test]
-fn a_suggestion_replaces_no_column_that_has_odd_cells() {
-    for (table, columns, cell) in [
-        (
-            "ts,op,lba,len\n1,R,8,4096B\n2,W,16,512\n3,W,24,512\n",
-            "time=ts,op=op,offset=lba:512,size=len",
-            "4096B",
-        ),
-        (
-            "ts,op,offset,len\n1,R,8192,4\n2,W,0,0.5\n3,W,512,8\n",
-            "time=ts,op=op,offset=offset,size=len:512",
-            "0.5",
-        ),
-        ("1,R,8192,4096B\n2,W,0,4096\n3,W,512,512\n", "time=1,op=2,offset=3,size=4", "4096B"),
-    ] {
-        let error = failure(table, Options::default());
-        assert_eq!(told(table), columns, "{error}");
-        let note = format!(
-            "the column of size has cells that are no whole numbers, such as {cell}: correct them first"
-        );
-        assert!(error.remedy.contains(&note), "{error}");
-        // Until then it is refused, and not read by something else.
-        assert!(failure(table, by(columns)).problem.contains("expected a size"), "{error}");
-    }
-    let table = "date,time,op,offset,size\n2024-05-01,10:00:00.5,R,8192,4096\n2024-05-01,10:00:01,W,0,512\n";
-    let error = failure(table, Options::default());
-    assert!(
-        error
-            .remedy
-            .contains("columns, 1 and 2: join them to one first, such as 2024-05-01T10:00:00.5"),
-        "{error}"
-    );
-    assert!(failure(table, by(&told(table))).problem.contains("expected a time"));
 }
 
 #[test]

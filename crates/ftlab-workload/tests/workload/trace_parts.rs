@@ -268,7 +268,15 @@ fn archives_that_were_joined_are_read_to_the_end() {
     }
     // What stands behind the end and is no archive is none of its files.
     let followed = [&whole[..], &[b'x'; 700]].concat();
-    assert_eq!(read_well(memory("t.tar", &followed)).0.len(), 3);
+    let (records, facts) = read_well(memory("t.tar", &followed));
+    assert_eq!(records.len(), 3);
+    let said = facts.warnings.join("; ");
+    assert!(
+        said.contains("bytes behind the end of the archive") && said.contains("were not read"),
+        "{said}"
+    );
+    let zeros = [&whole[..], &[0; 700]].concat();
+    assert_eq!(read_well(memory("t.tar", &zeros)).1.warnings, [""; 0]);
     // The end of the second is missing.
     let end = joined.iter().rposition(|byte| *byte != 0).expect("content");
     let (_, facts) = read_well(memory("t.tar", &joined[..(end + 1).next_multiple_of(512)]));

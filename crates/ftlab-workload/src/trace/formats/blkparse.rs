@@ -76,15 +76,8 @@ impl LineFormat for Blkparse {
             None if event.action == REQUEUE => BlockAction::Requeue,
             None => BlockAction::Other,
         };
-        if !self.events.counts(action, event.device) {
-            return Ok(None);
-        }
-        let request = match self.request(&mut fields, &event) {
-            // What is given back was told when it was issued.
-            Err(_) if action == BlockAction::Requeue => None,
-            request => request?,
-        };
-        Ok(request.and_then(|(record, operation)| self.events.take(action, record, operation)))
+        let Blkparse { units, events, .. } = self;
+        events.pass(action, || event.device, || request(units, &mut fields, &event))
     }
 
     fn remarks(&self) -> Remarks {
@@ -98,46 +91,46 @@ impl LineFormat for Blkparse {
     }
 }
 
+/// Parses an event whose request is needed.
+fn request(
+    units: &Units,
+    fields: &mut Fields<'_, BLANKS>,
+    event: &Event<'_>,
+) -> Result<Option<(Record, BlockOperation)>, Bad> {
+    let operation = BlockOperation::of_rwbs(fields.text())
+        .ok_or_else(|| fields.bad("an operation (RWBS)", "R, W, D, F or N, and modifiers"))?;
+    let flush = || (Record::flush(event.time, event.device), FLUSH);
+    let Some(op) = operation.op else { return Ok(None) };
+    if op == Op::Flush {
+        return Ok(Some(flush()));
+    }
+    let mut ahead = Fields::<BLANKS>::new(fields.rest());
+    if ahead.text().first() == Some(&b'[') {
+        // No sectors: an empty write with a flush.
+        return Ok(operation.flush.then(flush));
+    }
+    let record = extent(units, fields, event, op)?;
+    Ok(Some((Record { fua: operation.fua, ..record }, operation)))
+}
+
+fn extent(
+    units: &Units,
+    fields: &mut Fields<'_, BLANKS>,
+    event: &Event<'_>,
+    op: Op,
+) -> Result<Record, Bad> {
+    fields.back();
+    let address = fields.number("a sector")?;
+    if fields.text() != b"+" {
+        return Err(fields.bad("a plus", "sector + sectors"));
+    }
+    let size = fields.number("a number of sectors")?;
+    let extent = crate::trace::fields::Extent::new(address, size, units)
+        .ok_or_else(|| fields.bad("a size", "address and size within 2^64 bytes"))?;
+    Ok(extent.record(event.time, op, event.device))
+}
+
 impl Blkparse {
-    /// Parses a counted event.
-    fn request(
-        &self,
-        fields: &mut Fields<'_, BLANKS>,
-        event: &Event<'_>,
-    ) -> Result<Option<(Record, BlockOperation)>, Bad> {
-        let operation = BlockOperation::of_rwbs(fields.text())
-            .ok_or_else(|| fields.bad("an operation (RWBS)", "R, W, D, F or N, and modifiers"))?;
-        let flush = || (Record::flush(event.time, event.device), FLUSH);
-        let Some(op) = operation.op else { return Ok(None) };
-        if op == Op::Flush {
-            return Ok(Some(flush()));
-        }
-        let mut ahead = Fields::<BLANKS>::new(fields.rest());
-        if ahead.text().first() == Some(&b'[') {
-            // No sectors: an empty write with a flush.
-            return Ok(operation.flush.then(flush));
-        }
-        let record = self.extent(fields, event, op)?;
-        Ok(Some((Record { fua: operation.fua, ..record }, operation)))
-    }
-
-    fn extent(
-        &self,
-        fields: &mut Fields<'_, BLANKS>,
-        event: &Event<'_>,
-        op: Op,
-    ) -> Result<Record, Bad> {
-        fields.back();
-        let address = fields.number("a sector")?;
-        if fields.text() != b"+" {
-            return Err(fields.bad("a plus", "sector + sectors"));
-        }
-        let size = fields.number("a number of sectors")?;
-        let extent = crate::trace::fields::Extent::new(address, size, &self.units)
-            .ok_or_else(|| fields.bad("a size", "address and size within 2^64 bytes"))?;
-        Ok(extent.record(event.time, op, event.device))
-    }
-
     /// Whether a line belongs to what blkparse prints before the events, or to the summary behind them. A terminal shows the
     /// key that stopped it, too.
     fn is_summary(&mut self, line: &[u8]) -> bool {

@@ -123,12 +123,9 @@ impl BinaryFormat for Blktrace {
         // The kernel's internal form of a device number: twelve bits and twenty.
         let stream = stream_of(device >> 20, device & ((1 << 20) - 1)).unwrap_or(device);
         let action = action_of(word);
-        if !self.events.counts(action, stream) {
-            return Ok(Some(Taken { length, request: None }));
-        }
-        let request = self.request(head, word, stream)?;
-        let take = |(record, operation)| self.events.take(action, record, operation);
-        Ok(Some(Taken { length, request: request.and_then(take) }))
+        let read = || request(&self.units, order, head, (word, stream));
+        let request = self.events.pass(action, || stream, read)?;
+        Ok(Some(Taken { length, request }))
     }
 
     fn remarks(&self) -> Remarks {
@@ -150,36 +147,34 @@ fn action_of(word: u32) -> BlockAction {
     }
 }
 
-impl Blktrace {
-    fn request(
-        &self,
-        head: &[u8],
-        word: u32,
-        stream: u32,
-    ) -> Result<Option<(Record, BlockOperation)>, Bad> {
-        let order = self.order;
-        let has = |category: u32| (word >> 16) & category != 0;
-        let bytes = order.u32(head, 24);
-        let flush = has(category::FLUSH);
-        let op = match () {
-            () if bytes == 0 => flush.then_some(Op::Flush),
-            () if has(category::DISCARD) => Some(Op::Trim),
-            () if has(category::WRITE) => Some(Op::Write),
-            () if has(category::READ) => Some(Op::Read),
-            () => None,
-        };
-        let fua = op == Some(Op::Write) && has(category::FUA);
-        let Some(op) = op else { return Ok(None) };
-        let operation = BlockOperation { op: Some(op), flush, fua };
-        let at = order.u64(head, 8).checked_mul(self.units.time.ns());
-        let at = SimTime(at.ok_or_else(|| beyond("time"))?);
-        if op == Op::Flush {
-            return Ok(Some((Record::flush(at, stream), operation)));
-        }
-        let extent = Extent::new(order.u64(head, 16), bytes.into(), &self.units);
-        let extent = extent.ok_or_else(|| beyond("address"))?;
-        Ok(Some((Record { fua, ..extent.record(at, op, stream) }, operation)))
+/// Reads an event whose request is needed.
+fn request(
+    units: &Units,
+    order: ByteOrder,
+    head: &[u8],
+    (word, stream): (u32, u32),
+) -> Result<Option<(Record, BlockOperation)>, Bad> {
+    let has = |category: u32| (word >> 16) & category != 0;
+    let bytes = order.u32(head, 24);
+    let flush = has(category::FLUSH);
+    let op = match () {
+        () if bytes == 0 => flush.then_some(Op::Flush),
+        () if has(category::DISCARD) => Some(Op::Trim),
+        () if has(category::WRITE) => Some(Op::Write),
+        () if has(category::READ) => Some(Op::Read),
+        () => None,
+    };
+    let fua = op == Some(Op::Write) && has(category::FUA);
+    let Some(op) = op else { return Ok(None) };
+    let operation = BlockOperation { op: Some(op), flush, fua };
+    let at = order.u64(head, 8).checked_mul(units.time.ns());
+    let at = SimTime(at.ok_or_else(|| beyond("time"))?);
+    if op == Op::Flush {
+        return Ok(Some((Record::flush(at, stream), operation)));
     }
+    let extent = Extent::new(order.u64(head, 16), bytes.into(), units);
+    let extent = extent.ok_or_else(|| beyond("address"))?;
+    Ok(Some((Record { fua, ..extent.record(at, op, stream) }, operation)))
 }
 
 #[cold]

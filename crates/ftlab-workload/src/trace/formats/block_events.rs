@@ -2,16 +2,17 @@
 //!
 //! One request leaves many events. Issues to the driver count, because the device sees them; on demand, or if there are none,
 //! queue events. Completions count only on demand, because their times are those of the ends. A request that the driver gave back
-//! is issued again, and counts once. All other events are skipped. The stream is the device, `major << 20 | minor`.
-
-use std::collections::BTreeMap;
+//! is issued again, and counts [once](super::requeues). All other events are skipped. The stream is the device, `major << 20 | minor`.
 
 use ftlab::host::Op;
 
+use crate::trace::error::Bad;
 use crate::trace::format::Remarks;
 use crate::trace::options::{BlkEvent, Options};
 use crate::trace::record::Record;
 use crate::trace::words::counted;
+
+use super::requeues::Requeues;
 
 /// The bits of the minor device number, as in the kernel.
 pub(super) const MINOR_BITS: u32 = 20;
@@ -88,10 +89,11 @@ pub(super) struct BlockEvents {
     others: u64,
     preflush_writes: u64,
     devices: Vec<DeviceEvents>,
-    /// Requests that were given back and not issued again yet, by device, sector and sectors: how often.
-    given_back: BTreeMap<(u32, u64, u32), u64>,
-    /// Issues of such requests, which were left out.
-    again: u64,
+    /// Where the device of the last event is among them, which mostly has the next, too.
+    last_device: usize,
+    /// Whether there are more devices than are told apart.
+    has_more_devices: bool,
+    requeues: Requeues,
 }
 
 /// What RWBS says of an event.
@@ -121,34 +123,58 @@ impl BlockEvents {
             others: 0,
             preflush_writes: 0,
             devices: Vec::new(),
-            given_back: BTreeMap::new(),
-            again: 0,
+            last_device: 0,
+            has_more_devices: false,
+            requeues: Requeues::default(),
+        }
+    }
+
+    /// Passes an event on: its request, if it counts and is a new one. The device and the request are read only where they are needed.
+    #[inline]
+    pub fn pass(
+        &mut self,
+        action: BlockAction,
+        device: impl FnOnce() -> u32,
+        request: impl FnOnce() -> Result<Option<(Record, BlockOperation)>, Bad>,
+    ) -> Result<Option<Record>, Bad> {
+        if !self.needs(action, device) {
+            return Ok(None);
+        }
+        match request() {
+            Ok(found) => {
+                Ok(found.and_then(|(record, operation)| self.take(action, record, operation)))
+            }
+            // What is given back or ends was told when it was issued.
+            Err(_) if action != BlockAction::Step(self.event) => Ok(None),
+            Err(bad) => Err(bad),
         }
     }
 
     /// Counts an event; returns whether its request is needed.
-    pub fn counts(&mut self, action: BlockAction, device: u32) -> bool {
+    fn needs(&mut self, action: BlockAction, device: impl FnOnce() -> u32) -> bool {
         match action {
             BlockAction::Step(BlkEvent::Issue) => {
                 self.issues += 1;
-                self.device(device, |events| events.issues += 1);
+                self.device(device(), |events| events.issues += 1);
             }
             BlockAction::Step(BlkEvent::Queue) => {
                 self.queued += 1;
-                self.device(device, |events| events.queued += 1);
+                self.device(device(), |events| events.queued += 1);
             }
             BlockAction::Step(BlkEvent::Complete) => self.completed += 1,
             BlockAction::Requeue | BlockAction::Other => self.others += 1,
         }
         match action {
-            BlockAction::Step(event) => event == self.event,
+            BlockAction::Step(event) if event == self.event => true,
+            // It tells which requests will not be issued again.
+            BlockAction::Step(BlkEvent::Complete) => self.requeues.are_awaited(),
             BlockAction::Requeue => self.event == BlkEvent::Issue,
-            BlockAction::Other => false,
+            BlockAction::Step(_) | BlockAction::Other => false,
         }
     }
 
-    /// Notes the request of an event that counts. Returns it if it is a new one.
-    pub fn take(
+    /// Notes the request of an event that is needed. Returns it if it counts and is a new one.
+    fn take(
         &mut self,
         action: BlockAction,
         record: Record,
@@ -156,18 +182,14 @@ impl BlockEvents {
     ) -> Option<Record> {
         let key = (record.stream, record.lba.0, record.sectors);
         if action == BlockAction::Requeue {
-            *self.given_back.entry(key).or_default() += 1;
+            self.requeues.give_back(key);
             return None;
         }
-        if !self.given_back.is_empty()
-            && self.event == BlkEvent::Issue
-            && let Some(times) = self.given_back.get_mut(&key)
-        {
-            *times -= 1;
-            if *times == 0 {
-                self.given_back.remove(&key);
-            }
-            self.again += 1;
+        if action != BlockAction::Step(self.event) {
+            self.requeues.end(key);
+            return None;
+        }
+        if self.event == BlkEvent::Issue && !self.requeues.issue(key) {
             return None;
         }
         self.device(record.stream, |events| events.requests += 1);
@@ -176,14 +198,27 @@ impl BlockEvents {
     }
 
     /// Counts an event of a device.
+    #[inline]
     fn device(&mut self, device: u32, count: impl FnOnce(&mut DeviceEvents)) {
-        if let Some(known) = self.devices.iter_mut().find(|known| known.device == device) {
-            count(known);
-        } else if self.devices.len() < MOST_DEVICES {
-            let mut new = DeviceEvents { device, issues: 0, queued: 0, requests: 0 };
-            count(&mut new);
-            self.devices.push(new);
+        let is_it = |known: &DeviceEvents| known.device == device;
+        if !self.devices.get(self.last_device).is_some_and(is_it) {
+            let Some(at) = self.place_of(device) else { return };
+            self.last_device = at;
         }
+        count(&mut self.devices[self.last_device]);
+    }
+
+    /// Where a device is among those that are told apart, to which it is added if there is room.
+    fn place_of(&mut self, device: u32) -> Option<usize> {
+        let known = self.devices.iter().position(|known| known.device == device);
+        if known.is_none() && self.devices.len() == MOST_DEVICES {
+            self.has_more_devices = true;
+            return None;
+        }
+        Some(known.unwrap_or_else(|| {
+            self.devices.push(DeviceEvents { device, issues: 0, queued: 0, requests: 0 });
+            self.devices.len() - 1
+        }))
     }
 
     /// Devices of which there are queue events alone, in words.
@@ -196,19 +231,20 @@ impl BlockEvents {
         let listed = without.iter().take(LISTED).map(|events| {
             let (major, minor) =
                 (events.device >> MINOR_BITS, events.device & ((1 << MINOR_BITS) - 1));
-            format!("{major},{minor} ({})", events.queued)
+            (format!("{major},{minor}"), events.queued)
         });
-        let listed: Vec<String> = listed.collect();
+        let listed: Vec<(String, u64)> = listed.collect();
+        let (first, _) = listed.first()?;
+        let counted = listed.iter().map(|(device, queued)| format!("{device} ({queued})"));
+        let counted = counted.collect::<Vec<_>>().join(", ");
         let more = if without.len() > LISTED { ", ..." } else { "" };
         let (issue, queue) = (self.names.all(BlkEvent::Issue), self.names.all(BlkEvent::Queue));
-        (!without.is_empty()).then(|| {
-            format!(
-                "of these devices there are {queue} and no {issue}, so they have no requests: {}{more}. That is right for \
-                 partitions and mapped devices, whose requests show again at the disk beneath; of another disk, record \
-                 issues, too, or read it alone with `blkparse_event` queue",
-                listed.join(", ")
-            )
-        })
+        Some(format!(
+            "of these devices there are {queue} and no {issue}, so they have no requests: {counted}{more}. That is right for \
+             partitions and mapped devices, whose requests show again at the disk beneath; of another disk, record \
+             issues, too, or read its events alone (of text such as blkparse's by grep -w {first}) with \
+             `blkparse_event` queue"
+        ))
     }
 
     fn of(&self, event: BlkEvent) -> u64 {
@@ -240,13 +276,13 @@ impl BlockEvents {
                 "writes with a flush before them are plain writes",
             ));
         }
-        if self.again > 0 {
+        if self.requeues.again() > 0 {
             let again = counted(
-                self.again,
+                self.requeues.again(),
                 "issue of a request that the driver had given back (requeued) is left out",
                 "issues of requests that the driver had given back (requeued) are left out",
             );
-            let why = "a request counts once, when it was issued first";
+            let why = "a request counts once, when it was issued first, as far as its events are in one file";
             remarks.assumed.push(format!("{again}: {why}"));
         }
         remarks.warnings = self.warnings();
@@ -282,10 +318,16 @@ impl BlockEvents {
         }
         let devices = || self.devices.iter().filter(|events| events.requests > 0);
         let count = devices().count();
+        let more = if self.has_more_devices { " or more" } else { "" };
         if count > 1 && !devices().all(|events| is_whole_disk(events.device)) {
             warnings.push(format!(
-                "{count} devices in one file: a request to a partition or a mapped device shows again \
+                "{count}{more} devices in one file: a request to a partition or a mapped device shows again \
                  at the disk beneath"
+            ));
+        }
+        if self.has_more_devices {
+            warnings.push(format!(
+                "the file has events of more than {MOST_DEVICES} devices: whether the others have issues was not looked at"
             ));
         }
         warnings

@@ -20,7 +20,9 @@ use crate::trace::op_words::{self, OpWords, WordMeaning};
 use crate::trace::options::Options;
 use crate::trace::record::Record;
 use crate::trace::suggest;
-use crate::trace::table::{Splitter, first_lines, guess_separator, separator_in_words};
+use crate::trace::table::{
+    Splitter, first_lines, guess_separator, separator_in_words, without_head,
+};
 use crate::trace::table_layout::{FieldOrigin, FirstLine, LISTED, TableLayout};
 use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units, time_name};
 
@@ -142,7 +144,7 @@ impl Csv {
     fn settle_truths(&mut self, layout: &TableLayout, sample: &[u8]) -> Result<(), Bad> {
         let FieldOrigin::Column { index, .. } = layout.op else { return Ok(()) };
         let mut words: Vec<Vec<u8>> = Vec::new();
-        for line in first_lines(sample).skip(usize::from(self.head.is_some())) {
+        for line in without_head(sample, self.head.as_deref()) {
             self.splitter.split(line);
             let word = self.splitter.field(index).unwrap_or_default();
             if !words.iter().any(|known| known == word) {
@@ -189,10 +191,11 @@ impl Csv {
             };
             let (mut fields, mut plain) = (Vec::new(), PlainNumbers::default());
             for (number, line) in (1..).map(Some).zip(sample.split(|&byte| byte == b'\n')) {
+                let line = line.strip_suffix(b"\r").unwrap_or(line);
                 if format::is_void(line) || self.head.as_deref() == Some(line) {
                     continue;
                 }
-                self.splitter.split(line.strip_suffix(b"\r").unwrap_or(line));
+                self.splitter.split(line);
                 let field = self.splitter.field(index).unwrap_or_default();
                 match field.iter().all(u8::is_ascii_digit) {
                     true => plain.add(field),
@@ -453,12 +456,15 @@ fn with_used_words(
 #[cold]
 fn no_plan(sample: &[u8]) -> Bad {
     let guess = suggest::guess(sample);
-    let columns = guess.columns.unwrap_or_else(|| "time=1:us,op=2,offset=3:512,size=4".to_owned());
+    let usual = || {
+        "say which column is what, as in `columns` time=1:us,op=2,offset=3:512,size=4".to_owned()
+    };
+    let remedy = guess.in_words().unwrap_or_else(usual);
     Bad {
         kind: ErrorKind::Unsupported,
         field: 0..first_lines(sample).next().map_or(0, <[u8]>::len),
         problem: format!("a table can only be read if its columns are known{}", guess.shown),
-        remedy: Some(format!("say which column is what, as in `columns` {columns}")),
+        remedy: Some(remedy),
     }
 }
 

@@ -49,32 +49,38 @@ fn other_unit(sample: &[u8], units: &Units) -> Option<(u64, Bad)> {
         lines.find(|(_, line)| !format::is_void(line) || line.starts_with(b"#"))?;
     let text = std::str::from_utf8(head.strip_prefix(b"#")?).ok()?.trim_end();
     let names: Vec<&str> = text.split('\t').collect();
-    MEASURED.into_iter().find_map(|(index, part, option)| {
-        let name = names.get(index)?;
-        let own = match part {
-            RequestPart::Time => units.time.ns(),
-            RequestPart::Offset => units.address.bytes(),
-            _ => units.size.bytes(),
-        };
-        // DiskMon itself says a unit for durations alone.
-        let unit = unit_of(part, name).filter(|unit| *unit != own)?;
-        let bytes = |other: RequestPart, own: u64| if part == other { unit } else { own };
-        let (offset, size) = (
-            bytes(RequestPart::Offset, units.address.bytes()),
-            bytes(RequestPart::Size, units.size.bytes()),
-        );
-        let is_named = SpaceUnit::ALL.iter().any(|(_, known)| known.bytes() == unit);
-        let said = match part {
-            RequestPart::Time => format!("`{option}` {}", time_name(unit)),
-            _ if is_named => format!("`{option}` {}", space_name(unit)),
-            _ => format!("`columns` time=2,op=5,offset=6:{offset},size=7:{size},stream=4"),
-        };
-        let problem =
-            format!("the head calls a column {}, which is another unit than DiskMon's", clip(name));
-        let remedy = format!("if the head is right, say the unit: {said}; if not, correct it");
-        let (kind, field) = (ErrorKind::Unsupported, 0..1 + text.len());
-        Some((number, Bad { kind, field, problem, remedy: Some(remedy) }))
-    })
+    let own = [units.time.ns(), units.address.bytes(), units.size.bytes()];
+    // DiskMon itself says a unit for durations alone.
+    let named = MEASURED.map(|(index, part, _)| unit_of(part, names.get(index)?));
+    let differ = |at: &usize| named[*at].is_some_and(|unit| unit != own[*at]);
+    let others: Vec<usize> = (0..MEASURED.len()).filter(differ).collect();
+    let (first, is_one) = (*others.first()?, others.len() == 1);
+    let (index, part, option) = MEASURED[first];
+    let all = [0, 1, 2].map(|at| named[at].unwrap_or(own[at]));
+    let is_option = part == RequestPart::Time
+        || SpaceUnit::ALL.iter().any(|(_, known)| known.bytes() == all[first]);
+    let said = match part {
+        _ if !is_one || !is_option => as_columns(all),
+        RequestPart::Time => format!("`{option}` {}", time_name(all[first])),
+        _ => format!("`{option}` {}", space_name(all[first])),
+    };
+    let name = clip(names[index]);
+    let problem = format!("the head calls a column {name}, which is another unit than DiskMon's");
+    let remedy = format!("if the head is right, say the unit: {said}; if not, correct it");
+    let (kind, field) = (ErrorKind::Unsupported, 0..1 + text.len());
+    Some((number, Bad { kind, field, problem, remedy: Some(remedy) }))
+}
+
+/// DiskMon's columns as a table's, in nanoseconds and bytes.
+fn as_columns([time, offset, size]: [u64; 3]) -> String {
+    let time = match time == TimeUnit::S.ns() {
+        true => String::new(),
+        false => format!(":{}", time_name(time)),
+    };
+    format!(
+        "`columns` time=2{time},op=5,offset=6:{offset},size=7:{size},stream=4; leave out `format` {}",
+        FORMAT.name
+    )
 }
 
 impl LineFormat for DiskMon {

@@ -151,18 +151,13 @@ impl LineFormat for Ftrace {
             return Ok(None);
         }
         let action = action_of(&line[parts.event.clone()]);
-        let mut fields = Fields::<BLANKS>::new(&line[parts.rest.clone()]);
         // Of a device that can't be read the request tells, if it counts.
-        let device = stream_of_text(fields.text()).unwrap_or(0);
-        if !self.events.counts(action, device) {
-            return Ok(None);
-        }
-        let request = match self.request(line, &parts) {
-            // What is given back was told when it was issued.
-            Err(_) if action == BlockAction::Requeue => None,
-            request => request?,
+        let device = || {
+            let mut fields = Fields::<BLANKS>::new(&line[parts.rest.clone()]);
+            stream_of_text(fields.text()).unwrap_or(0)
         };
-        Ok(request.and_then(|(record, operation)| self.events.take(action, record, operation)))
+        let Ftrace { units, events, .. } = self;
+        events.pass(action, device, || request(units, line, &parts))
     }
 
     fn place(line: &[u8], part: RecordPart) -> Range<usize> {
@@ -185,54 +180,56 @@ impl LineFormat for Ftrace {
     }
 }
 
-impl Ftrace {
-    fn request(&self, line: &[u8], parts: &Parts) -> Result<Option<(Record, BlockOperation)>, Bad> {
-        let at = Fields::<BLANKS>::new(&line[parts.time.clone()])
-            .time(self.units.time.ns())
-            .map_err(|bad| Bad { field: parts.time.clone(), ..bad })?;
-        let mut fields = Fields::<BLANKS>::new(&line[parts.rest.clone()]);
-        let from = parts.rest.start;
-        let device = stream_of_text(fields.text())
-            .ok_or_else(|| shifted(fields.bad("a device", "major,minor, as in 8,0"), from))?;
-        let operation = BlockOperation::of_rwbs(fields.text()).ok_or_else(|| {
-            let expected = "R, W, D, F or N, and modifiers";
-            shifted(fields.bad("an operation (RWBS)", expected), from)
-        })?;
-        let Some(op) = operation.op else { return Ok(None) };
-        let is_empty = |record: &Record| record.sectors == 0 && operation.flush;
-        if op == Op::Flush {
-            return Ok(Some((Record::flush(at, device), operation)));
-        }
-        let record = self.extent(line, parts.rest.clone(), (at, op, device))?;
-        let record = match is_empty(&record) {
-            true => Record::flush(at, device),
-            false => Record { fua: operation.fua, ..record },
-        };
-        Ok(Some((record, operation)))
+/// Parses an event whose request is needed.
+fn request(
+    units: &Units,
+    line: &[u8],
+    parts: &Parts,
+) -> Result<Option<(Record, BlockOperation)>, Bad> {
+    let at = Fields::<BLANKS>::new(&line[parts.time.clone()])
+        .time(units.time.ns())
+        .map_err(|bad| Bad { field: parts.time.clone(), ..bad })?;
+    let mut fields = Fields::<BLANKS>::new(&line[parts.rest.clone()]);
+    let from = parts.rest.start;
+    let device = stream_of_text(fields.text())
+        .ok_or_else(|| shifted(fields.bad("a device", "major,minor, as in 8,0"), from))?;
+    let operation = BlockOperation::of_rwbs(fields.text()).ok_or_else(|| {
+        let expected = "R, W, D, F or N, and modifiers";
+        shifted(fields.bad("an operation (RWBS)", expected), from)
+    })?;
+    let Some(op) = operation.op else { return Ok(None) };
+    let is_empty = |record: &Record| record.sectors == 0 && operation.flush;
+    if op == Op::Flush {
+        return Ok(Some((Record::flush(at, device), operation)));
     }
-
-    /// Parses `sector + sectors`.
-    fn extent(
-        &self,
-        line: &[u8],
-        rest: Range<usize>,
-        (at, op, device): (SimTime, Op, u32),
-    ) -> Result<Record, Bad> {
-        let Some(place) = extent_of(line, rest.clone()) else {
-            return Err(Bad::field(rest, "expected sector + sectors"));
-        };
-        let mut fields = Fields::<BLANKS>::new(&line[place.clone()]);
-        let shift = |bad| shifted(bad, place.start);
-        let address = fields.number("a sector").map_err(shift)?;
-        fields.text();
-        let size = fields.number("a number of sectors").map_err(shift)?;
-        let extent = Extent::new(address, size, &self.units);
-        let extent = extent
-            .ok_or_else(|| shift(fields.bad("a size", "address and size within 2^64 bytes")))?;
-        Ok(extent.record(at, op, device))
-    }
+    let record = extent(units, line, parts.rest.clone(), (at, op, device))?;
+    let record = match is_empty(&record) {
+        true => Record::flush(at, device),
+        false => Record { fua: operation.fua, ..record },
+    };
+    Ok(Some((record, operation)))
 }
 
+/// Parses `sector + sectors`.
+fn extent(
+    units: &Units,
+    line: &[u8],
+    rest: Range<usize>,
+    (at, op, device): (SimTime, Op, u32),
+) -> Result<Record, Bad> {
+    let Some(place) = extent_of(line, rest.clone()) else {
+        return Err(Bad::field(rest, "expected sector + sectors"));
+    };
+    let mut fields = Fields::<BLANKS>::new(&line[place.clone()]);
+    let shift = |bad| shifted(bad, place.start);
+    let address = fields.number("a sector").map_err(shift)?;
+    fields.text();
+    let size = fields.number("a number of sectors").map_err(shift)?;
+    let extent = Extent::new(address, size, units);
+    let extent =
+        extent.ok_or_else(|| shift(fields.bad("a size", "address and size within 2^64 bytes")))?;
+    Ok(extent.record(at, op, device))
+}
 /// The place of `sector + sectors` in a line.
 fn extent_of(line: &[u8], rest: Range<usize>) -> Option<Range<usize>> {
     let text = &line[rest.clone()];

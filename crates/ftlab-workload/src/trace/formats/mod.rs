@@ -20,6 +20,7 @@ pub(crate) mod names;
 pub(crate) mod oracle_general;
 pub(crate) mod parquet;
 pub(crate) mod parquet_writer;
+mod requeues;
 pub(crate) mod spc;
 pub(crate) mod ssdsim;
 pub(crate) mod systor;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use ftlab::options::text::clip;
 use ftlab::units::Nanos;
 
-use crate::trace::columns::{ColumnPlan, ColumnUnit, Given, RequestPart};
+use crate::trace::columns::{ColumnPlan, ColumnUnit, Given, RequestPart, pasteable};
 use crate::trace::error::Bad;
 use crate::trace::format::{self, Codec, Columns, Format, LineFormat, Remarks};
 use crate::trace::gate::RecordPart;
@@ -168,7 +168,8 @@ fn remedy(columns: &[String], given: Vec<Given>) -> String {
         };
         parts.push(format!("{}={column}{unit}", part.name()));
     }
-    format!("{show}; or, with arrivals when requests ended: `columns` \"{}\"", parts.join(","))
+    let columns = pasteable(&parts.join(","));
+    format!("{show}; or, with arrivals when requests ended: `columns` {columns}")
 }
 
 impl LineFormat for Wpa {

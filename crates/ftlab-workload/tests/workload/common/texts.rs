@@ -46,6 +46,19 @@ pub fn failure_of(content: &[u8], options: Options) -> TraceError {
     open_bytes(content, options).map(|(records, _)| records).expect_err("it is refused")
 }
 
+/// The `columns` and the `op` that an error suggests.
+pub fn suggested(error: &TraceError) -> Options {
+    let behind = |option: &str| {
+        let rest = error.remedy.split(&format!("`{option}` ")).nth(1)?;
+        rest.split([' ', ';', ')']).next().map(|text| text.trim_end_matches(',').to_owned())
+    };
+    let mut options = by(&behind("columns").unwrap_or_else(|| panic!("{error}")));
+    if let Some(words) = behind("op") {
+        options.op_words.add(&words).unwrap_or_else(|problem| panic!("{problem}: {error}"));
+    }
+    options
+}
+
 /// Options with these columns.
 pub fn by(columns: &str) -> Options {
     let columns = ColumnPlan::parse(columns).unwrap_or_else(|problem| panic!("{problem}"));

@@ -1,0 +1,200 @@
+//! The `columns` that are suggested for tables of one's own: they can be pasted, and read what they should.
+
+use ftlab::host::Op;
+use ftlab_workload::trace::Options;
+
+use crate::common::texts::{by, failure, read, record};
+
+/// The `columns` that an error suggests, as they are written.
+fn told(table: &str) -> String {
+    let error = failure(table, Options::default());
+    let rest = error.remedy.split("`columns` ").nth(1).unwrap_or_else(|| panic!("{error}"));
+    rest.split([' ', ';']).next().unwrap_or_default().trim_end_matches(',').to_owned()
+}
+
+#[test]
+fn suggestions_find_the_operations() {
+    let told = |table: &str| failure(table, Options::default()).remedy;
+    let table = |name: &str, words: [&str; 3]| {
+        let [a, b, c] = words;
+        format!(
+            "sent,{name},lba,length\n1000.5,{a},16,4096\n2000.5,{b},32,8192\n3000.5,{c},8,512\n"
+        )
+    };
+    let one = told(&table("is_write", ["0", "1", "0"]));
+    assert!(one.contains("op=is_write") && one.contains("with `op` 0=read,1=write)"), "{one}");
+    let two = told(&table("kind", ["0", "1", "0"]));
+    assert!(two.contains("op=kind") && two.contains("or whatever 0, 1 mean"), "{two}");
+    let three = told(&table("x", ["R", "W", "T"]));
+    assert!(three.contains("op=x") && !three.contains("`op` "), "{three}");
+    let none = told("sent,lba,length\n1000.5,16,4096\n2000.5,32,8192\n");
+    assert!(none.contains("op=write if all") && none.contains("op=read if all"), "{none}");
+}
+
+#[test]
+fn suggestions_can_be_pasted_and_know_units_codes_and_clocks() {
+    let told = |table: &str| failure(table, Options::default()).remedy;
+    let units =
+        told("Time (s),Offset (bytes),Length (KiB),Operation\n1,8192,1,Read\n2,16384,2,Write\n");
+    assert!(units.contains("`columns` time=1,op=Operation,offset=2,size=3:1024"), "{units}");
+    let codes = told("0,2511048,16,0\n1,2511064,16,1\n2,2511072,16,0\n");
+    assert!(codes.contains("op=4") && codes.contains("or whatever 0, 1 mean"), "{codes}");
+    let clock = told("1714566600000100,R,633569280,8192,x\n1714566600000000,W,633569792,8192,y\n");
+    assert!(clock.contains("time=1:us,op=2,offset=3"), "{clock}");
+    let short = told("R,4096,512\nW,8192,1024\n");
+    assert!(short.contains("op=1,offset=2,size=3"), "{short}");
+}
+
+#[test]
+fn suggestions_know_pages_powers_and_what_is_no_part_of_a_request() {
+    for (table, expected) in [
+        (
+            "time,op,lpn,pages\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=lpn:4096,size=pages:4096",
+        ),
+        (
+            "time,op,page,count\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=page:4096,size=count:4096",
+        ),
+        (
+            "time,op,lpa,count\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=lpa:4096,size=count:4096",
+        ),
+        (
+            "time,op,offset_mb,size_kb\n1,R,8,4\n2,W,16,1\n",
+            "time=time,op=op,offset=offset_mb:1048576,size=size_kb:1024",
+        ),
+        (
+            "time,op,offset,queue_size,io_size\n1,R,8192,4,4096\n2,W,16384,1,512\n",
+            "time=time,op=op,offset=offset,size=io_size",
+        ),
+        (
+            "time,op,offset,device_size\n1,R,8192,1000\n2,W,0,1000\n",
+            "time=time,op=op,offset=offset,size=4KiB",
+        ),
+        (
+            "response_time,op,offset,size,time\n0.5,R,8192,512,1\n0.1,W,0,512,2\n",
+            "time=time,op=op,offset=offset,size=size",
+        ),
+        (
+            "time,disknumber,op,offset,size\n1,0,R,8192,4096\n2,1,W,16384,512\n",
+            "time=time,op=op,offset=offset,size=size,stream=disknumber",
+        ),
+    ] {
+        assert_eq!(told(table), expected);
+    }
+    let error = failure("time,op,offset\n1,R,8192\n2,W,0\n", Options::default());
+    assert!(error.remedy.contains("no column tells the sizes, so 4KiB is a guess"), "{error}");
+    // Numbers of lines and of devices are no times.
+    let lines = |line: &dyn Fn(u64) -> String| (1..10).map(line).collect::<String>();
+    let numbered = lines(&|at| format!("{at},R,{},4096\n", at % 4 * 4096));
+    assert_eq!(told(&numbered), "op=2,offset=3,size=4");
+    let devices =
+        lines(&|at| format!("130000000000{},{},R,{},4096\n", at % 2, at * at * 10, at % 4 * 4096));
+    assert_eq!(told(&devices), "time=2,op=3,offset=4,size=5");
+}
+
+#[test]
+fn a_suggestion_replaces_no_column_that_has_odd_cells() {
+    for (table, columns, cell) in [
+        (
+            "ts,op,lba,len\n1,R,8,4096B\n2,W,16,512\n3,W,24,512\n",
+            "time=ts,op=op,offset=lba:512,size=len",
+            "4096B",
+        ),
+        (
+            "ts,op,offset,len\n1,R,8192,4\n2,W,0,0.5\n3,W,512,8\n",
+            "time=ts,op=op,offset=offset,size=len:512",
+            "0.5",
+        ),
+        ("1,R,8192,4096B\n2,W,0,4096\n3,W,512,512\n", "time=1,op=2,offset=3,size=4", "4096B"),
+    ] {
+        let error = failure(table, Options::default());
+        assert_eq!(told(table), columns, "{error}");
+        let note = format!(
+            "the column of size has cells that are no whole numbers, such as {cell}: correct them first"
+        );
+        assert!(error.remedy.contains(&note), "{error}");
+        // Until then it is refused, and not read by something else.
+        assert!(failure(table, by(columns)).problem.contains("expected a size"), "{error}");
+    }
+}
+
+#[test]
+fn a_date_beside_its_time_of_day_is_read_once_they_are_joined() {
+    for (table, separator, between, columns) in [
+        (
+            "date,time,op,offset,size\n2024-05-01,10:00:00.5,R,8192,4096\n2024-05-01,10:00:01,W,0,512\n",
+            ",",
+            "T",
+            "time=1:iso,op=op,offset=offset,size=size",
+        ),
+        (
+            "01.05.2024;10:00:00,5;R;8192;4096\n01.05.2024;10:00:01;W;0;512\n",
+            ";",
+            " ",
+            "time=1:iso,op=2,offset=3,size=4",
+        ),
+    ] {
+        let error = failure(table, Options::default());
+        assert_eq!(told(table), columns, "{error}");
+        let first = table.lines().find(|line| line.contains(":00:00")).expect("a line");
+        let date = first.replacen(separator, between, 1);
+        let date = date.split(separator).next().expect("a date");
+        let note =
+            format!("columns, 1 and 2: join them to column 1 first, in all lines, such as {date})");
+        assert!(error.remedy.contains(&note), "{error}");
+        assert!(!error.remedy.contains("times count seconds"), "{error}");
+        let line = |line: &str| line.replacen(separator, between, 1) + "\n";
+        let joined: String = table.lines().map(line).collect();
+        let expected = [record(0, Op::Read, 16, 8, 0), record(500_000_000, Op::Write, 0, 1, 0)];
+        assert_eq!(read(&joined, by(columns)).0, expected, "{joined}");
+    }
+}
+
+#[test]
+fn a_line_may_be_wider_than_the_head() {
+    let table: String = (1..10)
+        .map(|at| format!("{at},R,{},8{}\n", at * 8, if at == 2 { "," } else { "" }))
+        .collect();
+    assert_eq!(
+        told(&format!("ts,op,lba,len\n{table}")),
+        "time=ts,op=op,offset=lba:512,size=len:512"
+    );
+}
+
+#[test]
+fn a_head_that_comes_again_is_no_line_of_a_suggestion() {
+    let table = "ts,what,lba,len\n1,t,8,512\n2,f,16,512\n";
+    let error = failure(&table.repeat(2), Options::default());
+    assert_eq!(told(&table.repeat(2)), "time=ts,op=what,offset=lba:512,size=len", "{error}");
+    assert!(error.remedy.contains("or whatever f, t mean"), "{error}");
+    // And none of its words is an operation.
+    let columns = "time=ts,op=what,offset=lba:512,size=len";
+    for text in [table.repeat(2), table.to_owned()] {
+        let error = failure(&text, by(columns));
+        assert!(error.problem.contains("the operations are truth values (t, f)"), "{error}");
+    }
+}
+
+#[test]
+fn a_clean_column_is_the_size_before_an_odd_one() {
+    let bare = "0.001,R,8192,4096,85us\n0.002,W,0,512,90us\n0.003,R,512,512,70us\n";
+    assert_eq!(told(bare), "time=1,op=2,offset=3,size=4");
+    // But bytes are sizes, and not what stands behind them.
+    let bytes = "0.001,R,8192,4096B,85\n0.002,W,0,512B,90\n0.003,R,512,512B,71\n";
+    assert_eq!(told(bytes), "time=1,op=2,offset=3,size=4");
+}
+
+#[test]
+fn a_column_without_a_name_is_called_by_its_number() {
+    let table = "ts,op,,len\n1,R,8192,512\n2,W,0,512\n3,R,512,4096\n";
+    assert_eq!(told(table), "time=ts,op=op,offset=3,size=len");
+}
+
+#[test]
+fn dates_of_a_coarse_clock_are_times() {
+    let line = |at: u64| format!("132000000000000000,R,{},4096\n", at * 7 % 64 * 4096);
+    let table: String = (0..64).map(line).collect();
+    assert_eq!(told(&table), "time=1:filetime,op=2,offset=3,size=4");
+}
