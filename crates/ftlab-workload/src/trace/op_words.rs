@@ -151,6 +151,13 @@ fn usual(word: &[u8]) -> Option<WordMeaning> {
     known.or_else(|| rwbs(word))
 }
 
+/// What a word says if it is a truth value.
+pub(crate) fn truth(word: &str) -> Option<bool> {
+    let is = |truths: &[&str]| truths.iter().any(|truth| word.eq_ignore_ascii_case(truth));
+    let [yes, no] = &TRUTHS;
+    if is(yes) { Some(true) } else { is(no).then_some(false) }
+}
+
 /// Whether all of these words are truth values.
 pub(crate) fn are_truths<'a>(words: impl Iterator<Item = &'a [u8]>) -> bool {
     let is = |word: &[u8], truth: &str| word.eq_ignore_ascii_case(truth.as_bytes());

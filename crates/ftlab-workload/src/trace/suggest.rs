@@ -1,5 +1,6 @@
 //! What to say of a file that fits no format: its first lines as they were split, and the `columns` that would probably read them.
 
+use ftlab::host::Op;
 use ftlab::options::text::clip;
 use ftlab::units::SECTOR_BYTES;
 
@@ -9,7 +10,7 @@ use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
 use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
-use super::op_words::{self, OpWords};
+use super::op_words::{self, OpWords, truth};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words, without_head};
 use super::units::{SINCE_1970, SpaceUnit, TimeUnit, time_name};
 
@@ -167,6 +168,7 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
             notes.push("no column tells the sizes, so 4KiB is a guess".to_owned());
         }
     }
+    notes.extend(events(data, &found));
     if let Some((_, index)) = found.iter().find(|(part, _)| *part == RequestPart::Op) {
         notes.extend(unexplained(is_head.then(|| first[*index].as_str()), data, *index));
     }
@@ -281,18 +283,65 @@ fn unexplained(name: Option<&str>, data: &[Vec<String>], index: usize) -> Option
     odd.retain(|word| are_truths || known.meaning(word.as_bytes()).is_none());
     let (first, rest) = odd.split_first()?;
     let words = name.map(words).unwrap_or_default();
-    let is = |hint: &str| words.iter().any(|word| word == hint);
-    let (codes, certain) = match (&odd[..], is("write"), is("read")) {
-        (["0"] | ["1"] | ["0", "1"], true, false) => ("0=read,1=write".to_owned(), true),
-        (["0"] | ["1"] | ["0", "1"], false, true) => ("0=write,1=read".to_owned(), true),
-        _ => {
+    if let Some(codes) = truths(&words, &odd) {
+        return Some(format!("with `op` {codes}"));
+    }
+    let of_nvme = is_called(&words, "opcode") && odd.iter().all(|word| matches!(*word, "1" | "2"));
+    let codes = match of_nvme {
+        true => "1=write,2=read as in NVMe".to_owned(),
+        false => {
             let second = rest.first().map_or(String::new(), |word| format!(",{word}=write"));
-            (format!("{first}=read{second}"), false)
+            format!("{first}=read{second}")
         }
     };
-    Some(match certain {
-        true => format!("with `op` {codes}"),
-        false => format!("with `op` {codes}, or whatever {} mean", odd.join(", ")),
+    Some(format!("with `op` {codes}, or whatever {} mean", odd.join(", ")))
+}
+
+fn is_called(words: &[String], hint: &str) -> bool {
+    words.iter().any(|word| word == hint)
+}
+
+/// What truth values mean in a column that is called by one operation.
+fn truths(words: &[String], odd: &[&str]) -> Option<String> {
+    let names = match (is_called(words, "write"), is_called(words, "read")) {
+        (true, false) => ["read", "write"],
+        (false, true) => ["write", "read"],
+        _ => return None,
+    };
+    let said = |word: &&str| Some(format!("{word}={}", names[usize::from(truth(word)?)]));
+    Some(odd.iter().map(said).collect::<Option<Vec<String>>>()?.join(","))
+}
+
+/// Events of a request, as blkparse and ftrace call them.
+const EVENTS: [&str; 12] = [
+    "Q",
+    "G",
+    "I",
+    "D",
+    "C",
+    "M",
+    "R",
+    "block_bio_queue",
+    "block_rq_insert",
+    "block_rq_issue",
+    "block_rq_complete",
+    "block_rq_requeue",
+];
+
+/// What to do about a column of events, of which a request has several.
+fn events(data: &[Vec<String>], found: &FoundColumns) -> Option<String> {
+    let width = data.iter().map(Vec::len).min().unwrap_or(0);
+    let is_free = |index: &usize| !found.iter().any(|(_, taken)| taken == index);
+    let are_events = |index: &usize| {
+        let cells = || data.iter().map(|row| row[*index].trim_end_matches(':'));
+        cells().all(|cell| EVENTS.contains(&cell)) && cells().any(|cell| cell != data[0][*index])
+    };
+    (0..width).filter(is_free).find(are_events).map(|index| {
+        format!(
+            "column {} holds events, such as {}, of which a request has several: keep the lines of one, such as issues",
+            index + 1,
+            data[0][index]
+        )
     })
 }
 
@@ -480,7 +529,13 @@ fn by_content(data: &[Vec<String>], found: &mut FoundColumns) {
     let is_word = |field: &str| known.meaning(field.as_bytes()).is_some();
     if !found.iter().any(|(part, _)| *part == RequestPart::Op) {
         let all = |index: usize| data.iter().map(move |row| row[index].as_str());
-        let word = (0..width).filter(is_free).find(|index| all(*index).all(is_word));
+        let words = || (0..width).filter(is_free).filter(|index| all(*index).all(is_word));
+        // A column of D alone may hold issues and no trims.
+        let moves = |word: &str| {
+            let op = known.meaning(word.as_bytes()).map(|meaning| meaning.op);
+            matches!(op, Some(Op::Read | Op::Write))
+        };
+        let word = words().find(|index| all(*index).any(moves)).or_else(|| words().next());
         // Two codes, whatever they mean, are asked for.
         let is_code = |index: &usize| {
             all(*index).all(|code| matches!(code, "0" | "1"))

@@ -3,7 +3,9 @@
 
 use ftlab::host::Op;
 use ftlab::units::SimTime;
-use ftlab_workload::trace::{ErrorKind, Options, SpaceUnit, TimeUnit, TraceError};
+use ftlab_workload::trace::{
+    ErrorKind, Options, SpaceUnit, TimeUnit, TraceError, suggested_columns,
+};
 
 use crate::common::texts::{by, failure, format, read, record};
 
@@ -337,4 +339,27 @@ fn contradictory_marks_name_both_lines() {
     let error = failure(&text, by("time=1:s,op=2,offset=3,size=4"));
     assert_eq!(line_of(&error), Some(40_001));
     assert!(error.problem.contains("see `100,100` in line 1"), "{error}");
+}
+
+#[test]
+fn suggested_operations_are_those_that_the_names_tell() {
+    let suggested = |text: &str| suggested_columns(text.as_bytes()).expect("columns");
+    let table = |name: &str, [yes, no]: [&str; 2]| {
+        format!("ts,{name},lba,bytes\n0.1,{yes},8,4096\n0.2,{no},72,8192\n0.3,{yes},16,4096\n")
+    };
+    let said = suggested(&table("is_read", ["True", "False"]));
+    assert!(said.contains("`op` False=write,True=read)"), "{said}");
+    let said = suggested(&table("is_write", ["yes", "no"]));
+    assert!(said.contains("`op` no=read,yes=write)"), "{said}");
+    let said = suggested(&table("opcode", ["1", "2"]));
+    assert!(said.contains("1=write,2=read as in NVMe"), "{said}");
+    // The action of an event is no operation.
+    let events = |second: &str| {
+        format!("8,0 0.1 D W 223490 8\n8,0 0.2 {second} R 8 8\n8,0 0.3 D WS 64 16\n")
+            .replace("8,0", "sda")
+    };
+    let said = suggested(&events("D"));
+    assert!(said.contains("op=4") && !said.contains("holds events"), "{said}");
+    let said = suggested(&events("C"));
+    assert!(said.contains("op=4") && said.contains("column 3 holds events"), "{said}");
 }
