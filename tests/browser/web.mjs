@@ -2,50 +2,14 @@
 // program.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chromium } from 'playwright-core';
+import { check, downloaded, file, finish, open, pixels, scratch, setSpeed, state } from './web_page.mjs';
 
-const [executablePath, folder] = process.argv.slice(2);
-const file = resolve(folder, 'ftlab.html');
 // As it is before Binaryen makes it a tenth smaller.
 const MOST_PACKED = 2.2e6;
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-const scratch = mkdtempSync(join(tmpdir(), 'ftlab-web-'));
-let checks = 0;
 
-// Opens the page with a plan in its address, as a link of the page does.
-async function open(plan, options = {}) {
-  const page = await (await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options })).newPage();
-  const complaints = [], requests = [];
-  page.on('console', message => complaints.push(message.text()));
-  page.on('pageerror', error => complaints.push(String(error)));
-  page.on('request', request => requests.push(request.url()));
-  const hash = plan ? `#${encodeURIComponent(JSON.stringify(plan))}` : '';
-  await page.goto(pathToFileURL(file).href + hash);
-  await page.waitForFunction(() => ['ready', 'refused'].includes(document.getElementById('state').textContent), null, { timeout: 60000 });
-  const close = async () => {
-    assert.deepEqual(complaints, [], 'the console is silent');
-    assert.deepEqual(requests.filter(url => !url.startsWith('file:') && !url.startsWith('blob:')), [], 'nothing is fetched');
-    await page.context().close();
-  };
-  return { page, close };
-}
-const state = (page, text, timeout = 120000) => page.waitForFunction(told => document.getElementById('state').textContent === told, text, { timeout });
-async function check(name, body) {
-  await body();
-  checks += 1;
-  console.log(`${name}: as it should be`);
-}
-// Hands out what a button of the page, or of one of its charts, downloads.
-async function downloaded(page, name, chart = null) {
-  const waiting = page.waitForEvent('download');
-  await page.click(chart === null ? `#files >> text="${name}"` : `#time .chart >> nth=${chart} >> text="${name}"`);
-  return readFileSync(await (await waiting).path(), 'utf8');
-}
 // Compares results of the page with those of the commands that it shows, as they stand there.
 async function equals(page, buttons, name) {
   const commands = (await page.textContent('#command')).split('\n');
@@ -60,24 +24,6 @@ async function equals(page, buttons, name) {
   }
   return results;
 }
-// How many pixels of the time line are of this colour.
-const pixels = (page, name) => page.evaluate(name => {
-  const canvas = document.getElementById('strip'), copy = document.createElement('canvas');
-  [copy.width, copy.height] = [canvas.width, canvas.height];
-  const pen = copy.getContext('2d', { willReadFrequently: true });
-  pen.drawImage(canvas, 0, 0);
-  const ink = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const wanted = [1, 3, 5].map(at => parseInt(ink.slice(at, at + 2), 16)), all = pen.getImageData(0, 0, copy.width, copy.height).data;
-  let found = 0;
-  for (let at = 0; at < all.length; at += 4) if (wanted.every((value, channel) => Math.abs(all[at + channel] - value) < 3)) found += 1;
-  return found;
-}, name);
-const setSpeed = (page, at) => page.evaluate(value => {
-  const slider = document.getElementById('speed');
-  slider.value = value;
-  slider.dispatchEvent(new Event('input'));
-}, at);
-
 const PLANS = [
   { device: 'tiny', set: [], options: { precondition: 'fill,age', requests: '3000' }, workload: 'randwrite-4k', seed: '7' },
   { device: 'tiny', set: ['ftl.gc.victim=cost-benefit'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: '1' },
@@ -400,27 +346,6 @@ await check('drives that are too large for a page are marked, and a link has pac
   await close();
 });
 
-// What each tour has to tell as its price.
-const PRICES = { cliff: /blocks are erased/, spare: /costs capacity/, reads: /Writes pay/, separation: /costs memory/, channels: /costs wear/, cost: /slowest reads pay/, power: /without capacitors/, parity: /writes fell/ };
-
-await check('every tour runs to its end and shows what it claims', async () => {
-  const { page, close } = await open(null);
-  const tours = await page.$$eval('#tour option', options => options.map(option => option.value).filter(Boolean));
-  assert.equal(tours.length, 9);
-  for (const tour of tours) {
-    await page.selectOption('#tour', tour);
-    while (await page.$('#tour-next')) {
-      await page.click('#tour-next');
-      await page.waitForFunction(() => document.querySelector('#tour-next:not([aria-disabled=true])') || document.getElementById('tour-answer'), null, { timeout: 120000 });
-    }
-    const answer = await page.textContent('#tour-answer');
-    console.log(`  ${tour}: ${answer}`);
-    assert.match(answer, PRICES[tour] ?? /\d/);
-    assert.equal(await page.getAttribute('#guide', 'data-holds'), 'true', tour);
-  }
-  await close();
-});
-
 await check('a mix of one’s own is the same in the program', async () => {
   const { page, close } = await open({ device: 'tiny', set: [], options: { precondition: 'fill', requests: '3000' }, workload: 'randwrite-4k', seed: '1' });
   await page.selectOption('#workload', 'my-mix.toml');
@@ -441,38 +366,6 @@ await check('a mix of one’s own is the same in the program', async () => {
   await page.reload();
   await state(page, 'ready');
   assert.deepEqual([await page.inputValue('#reads'), await page.inputValue('#skew'), await page.inputValue('#size')], ['25', '0.5', '8KiB']);
-  await close();
-});
-
-await check('another tour may be chosen while one runs', async () => {
-  const { page, close } = await open(null);
-  await page.selectOption('#tour', 'cost');
-  await page.click('#tour-next');
-  await page.waitForFunction(() => document.getElementById('play').textContent === 'Pause');
-  await page.selectOption('#tour', 'spare');
-  await page.waitForSelector('#tour-next:not([aria-disabled=true])');
-  await page.click('#tour-next');
-  await page.waitForFunction(() => document.querySelector('.look').textContent.startsWith('2 of 2'), null, { timeout: 60000 });
-  await close();
-});
-
-await check('a tour ends when the knobs are turned, and keeps the place of a keyboard', async () => {
-  const { page, close } = await open(null);
-  await page.selectOption('#tour', 'cliff');
-  await page.focus('#tour-next');
-  await page.keyboard.press('Enter');
-  await page.waitForFunction(() => document.getElementById('tour-next').textContent === 'Go on', null, { timeout: 60000 });
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'tour-next');
-  await page.evaluate(() => { document.getElementById('what').open = true; });
-  await page.fill('#seed', '5');
-  await page.dispatchEvent('#seed', 'change');
-  await state(page, 'ready');
-  assert.match(await page.textContent('#guide'), /The tour ended[^]*1 of 2/);
-  assert.equal(await page.textContent('#tour-next'), 'Begin');
-  // It begins with its own plan.
-  await page.click('#tour-next');
-  await page.waitForFunction(() => document.getElementById('tour-next').textContent === 'Go on', null, { timeout: 60000 });
-  assert.equal(await page.inputValue('#seed'), '1');
   await close();
 });
 
@@ -510,6 +403,4 @@ await check('its size', async () => {
   assert.ok(packed < MOST_PACKED, `${packed} bytes`);
 });
 
-await browser.close();
-rmSync(scratch, { recursive: true });
-console.log(`web.mjs: ${checks} checks`);
+await finish('web.mjs');
