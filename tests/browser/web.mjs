@@ -261,7 +261,7 @@ await check('what is wrong is told, and the page lives on', async () => {
   await page.selectOption('#device', 'tiny');
   await page.selectOption('#workload', 'randwrite-4k');
   await page.selectOption('#victim', '');
-  await page.click('summary >> text=More options');
+  // The box with the options of the link is open.
   await page.fill('#sets', '');
   await page.fill('#file', '[nand\n');
   await page.dispatchEvent('#file', 'change');
@@ -297,7 +297,9 @@ await check('what does not count, or is not there, is not shown as if it were', 
   await page.fill('#op', '-3%');
   await page.dispatchEvent('#op', 'change');
   await state(page, 'refused');
-  assert.deepEqual([await page.textContent('#command'), await taken(), await page.isVisible('#notes')], ['', 0, false]);
+  assert.deepEqual([await page.textContent('#command'), await taken(), await page.isVisible('#notes'), await page.isVisible('#along')], ['', 0, false, false]);
+  const left = () => page.$$eval('#tiles > *, #time > *, #strip-legend > *, #blocks-legend > *', all => all.length);
+  assert.deepEqual([await left(), await page.textContent('#blocks-about'), await page.textContent('#strip-about')], [0, '', '']);
   assert.match(decodeURIComponent(page.url()), /over_provisioning=-3%/);
   await page.fill('#op', '');
   await page.dispatchEvent('#op', 'change');
@@ -308,6 +310,7 @@ await check('what does not count, or is not there, is not shown as if it were', 
   await page.waitForFunction(() => document.getElementById('command').textContent.includes('mine.csv'));
   assert.deepEqual(await disabled(), [false, true]);
   assert.match(await page.textContent('#counts'), /trace mine\.csv is played/);
+  assert.match(await page.textContent('#files'), /^No link: /);
   await page.click('#play');
   await state(page, 'ended');
   assert.match(await page.textContent('#notes'), /Assumed: /);
@@ -325,6 +328,94 @@ await check('what does not count, or is not there, is not shown as if it were', 
   // What the page lacks is told as what the program has.
   await page.setInputFiles('#trace', { name: 'odd.csv', mimeType: 'text/csv', buffer: Buffer.from('what is this\n') });
   await page.waitForFunction(() => /--format[^]*in this page: [^]*ftlab trace convert/.test(document.getElementById('error').textContent));
+  await close();
+});
+
+const tile = async (page, name) => (await page.$$eval('#tiles > div', all => all.map(one => [one.children[0].textContent, one.children[1].textContent]))).find(([of]) => of === name)?.[1];
+
+await check('tiles are those of the result, and of what the drive has', async () => {
+  const run = async plan => {
+    const { page, close } = await open({ set: [], options: {}, seed: '1', ...plan });
+    await page.click('#play');
+    await state(page, 'ended');
+    const tiles = Object.fromEntries(await Promise.all(['Requests', 'Collections', 'Merges', 'Pages in the buffer', 'Free blocks, fewest outside the SLC cache'].map(async name => [name, await tile(page, name)])));
+    const result = JSON.parse(await downloaded(page, 'Result')), notes = await page.textContent('#notes');
+    await close();
+    return { tiles, notes, of: result };
+  };
+  const counted = count => count.toLocaleString('en');
+  const trims = await run({ device: 'tiny', workload: 'lsm' });
+  const { host } = trims.of.report;
+  assert.ok(host.requests > host.read.requests + host.write.requests);
+  assert.equal(trims.tiles.Requests, counted(host.requests));
+  assert.deepEqual([trims.tiles.Merges, trims.tiles['Pages in the buffer']], [undefined, undefined]);
+  const merging = await run({ device: 'channel-management', workload: 'randwrite-4k', set: ['ftl.capacity=64MiB', 'nand.blocks_per_plane=40', 'ftl.over_provisioning=20%'], options: { requests: '9000' } });
+  const { merges } = merging.of.report;
+  assert.ok(merges.full > 0);
+  assert.equal(merging.tiles.Merges, counted(merges.switch + merges.partial + merges.full));
+  const cut = await run({ device: 'tiny', workload: 'randwrite-4k', set: ['ftl.recovery.policy=scan', 'cache.policy=lru', 'cache.capacity=256KiB', 'power.capacitors=off'], options: { requests: '9000', cut_power: '20ms' } });
+  assert.ok(cut.tiles['Pages in the buffer']);
+  const { cuts, lost_pages_mean: lost } = cut.of.power_cuts;
+  assert.match(cut.notes, new RegExp(`Power was cut ${cuts.length} times\\. The mean of the cuts: ${lost.toFixed(1)} pages lost, [\\d.]+ .?s for recovery`));
+  const slc = await run({ device: 'tiny', workload: 'randwrite-4k', set: ['ftl.over_provisioning=60%', 'ftl.slc_cache.policy=static', 'ftl.slc_cache.blocks=4'], options: { requests: '300' } });
+  assert.ok(slc.tiles['Free blocks, fewest outside the SLC cache']);
+});
+
+await check('windows on their own are drawn, and time that was not recorded is no idle time', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], options: { requests: '2000' }, workload: 'noisy-neighbour', seed: '2' });
+  await page.click('#play');
+  await state(page, 'ended');
+  const svg = await downloaded(page, 'SVG', 1), empty = /M[\d. ]+(?=M|")/.test(svg.match(/<path d="M[^"]*" fill="none"[^>]*stroke-dasharray=""/g).join(' '));
+  assert.equal(/a2 2 0/.test(svg), empty, 'a dot where a line has one point');
+  assert.ok(empty, 'there are such windows');
+  const free = (await downloaded(page, 'CSV', 3)).trim().split('\n').slice(1).map(line => line.split(',')[1]);
+  assert.ok(free.every(Boolean), 'free blocks are known in each window');
+  assert.match(await page.textContent('#strip-about'), /since the beginning and with the preparation: /);
+  await page.fill('#requests', '100000');
+  await page.press('#requests', 'Tab');
+  await state(page, 'ready');
+  // So fast, operations are not noted; so slowly they are.
+  await setSpeed(page, 17);
+  await page.click('#play');
+  await page.waitForFunction(() => document.querySelectorAll('#time .chart').length > 0);
+  await setSpeed(page, 7);
+  await page.waitForFunction(() => /Operations are noted from [\d.]+ \w+ on/.test(document.getElementById('strip-about').textContent));
+  await page.click('#play');
+  await state(page, 'paused');
+  assert.ok(await pixels(page, '--line') > 10000, 'the time before is marked');
+  await close();
+});
+
+await check('what is said of knobs, links and stops is so', async () => {
+  const { page, close } = await open({ device: 'tiny', set: ['ftl.gc.start=3'], beside: ['ftl.over_provisioning=60%'], options: { requests: '2000' }, workload: 'randwrite-4k', seed: '1', stop: 'die_death' });
+  assert.ok(await page.isVisible('#sets') && await page.isVisible('#beside'));
+  await page.click('#play');
+  await state(page, 'ended');
+  assert.match(await page.textContent('#notes'), /Until "a die dies": [^.]*that did not happen/);
+  // A line counts more than a knob.
+  await page.fill('#op', '28%');
+  await page.fill('#sets', 'ftl.over_provisioning=60%');
+  await page.dispatchEvent('#sets', 'change');
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('=60%'));
+  assert.ok(await page.isDisabled('#op'));
+  assert.doesNotMatch(await page.textContent('#command'), /28%/);
+  assert.match(await page.textContent('#counts'), /ftl\.over_provisioning the line/);
+  // A wrong line of the second drive is told by its number there.
+  await page.fill('#beside', 'ftl.gc.start=3\nnand.blocks=3');
+  await page.dispatchEvent('#beside', 'change');
+  await page.waitForFunction(() => document.getElementById('error').textContent.includes('"A second drive beside it", line 2'));
+  await page.fill('#beside', '');
+  await page.setInputFiles('#trace', { name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from('128166372003061629,hm,1,Read,383496192,32768,113736\n') });
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('mine.csv'));
+  await page.reload();
+  await state(page, 'ready');
+  assert.match(await page.textContent('#error'), /^The trace mine\.csv is not part of an address: this is the workload randwrite-4k/);
+  assert.deepEqual([await page.inputValue('#op'), await page.inputValue('#requests')], ['60%', '2000']);
+  await page.evaluate(() => { location.hash = '{"device":"tiny","se'; });
+  await page.waitForFunction(() => document.getElementById('error').textContent.startsWith('The link can\'t be read'));
+  await page.click('#play');
+  await state(page, 'ended');
+  assert.doesNotMatch(await page.textContent('#error'), /link/);
   await close();
 });
 

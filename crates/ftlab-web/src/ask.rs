@@ -89,6 +89,8 @@ pub struct RunPlan {
     pub device_text: Option<String>,
     /// Options on top, as `key=value`.
     pub set: Vec<String>,
+    /// Options on top of these, by which a drive differs from the one that it stands beside.
+    pub beside: Vec<String>,
     /// The built-in workload, or the name of the file in `workload_text`.
     pub workload: String,
     /// The text of a workload file.
