@@ -23,7 +23,7 @@ pub enum Question {
         /// The number of the run: two can go on side by side.
         run: u32,
         /// What to run.
-        plan: RunPlan,
+        plan: Box<RunPlan>,
     },
     /// Lets a run go on.
     Go {
@@ -140,7 +140,7 @@ impl Desk {
             Question::Open { run, plan } => {
                 self.runs.remove(&run);
                 let taken = self.runs.values().map(Session::needed).sum();
-                let session = Session::open(plan, taken)?;
+                let session = Session::open(*plan, taken)?;
                 let facts = session.facts();
                 self.runs.insert(run, session);
                 Ok(facts)
