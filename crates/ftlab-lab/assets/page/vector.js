@@ -44,7 +44,8 @@ function curvePath(points, stepped) {
 }
 
 // A chart of uPlot as a file. `series`: name, at (its colour), dash, points ([x, y], or null between pieces), stepped, and as
-// needed shape, dots (places of points without a line), intervals ([x, low, high]), bar (the width of a bar), across (a line over the whole width), marks ([x, y, shape]).
+// needed shape, dots ([x, y] of points without a line), intervals ([x, low, high]), bar (the width of a bar), across (a line over
+// the whole width), marks ([x, y, shape]).
 function chartFile(plot, title, series) {
   const ratio = devicePixelRatio || 1, parts = [], curves = [];
   const [left, top, width, height] = ['left', 'top', 'width', 'height'].map(side => plot.bbox[side] / ratio);
