@@ -2,50 +2,14 @@
 // program.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chromium } from 'playwright-core';
+import { check, downloaded, file, finish, open, pixels, scratch, setSpeed, state } from './web_page.mjs';
 
-const [executablePath, folder] = process.argv.slice(2);
-const file = resolve(folder, 'ftlab.html');
 // As it is before Binaryen makes it a tenth smaller.
 const MOST_PACKED = 2.2e6;
-const browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
-const scratch = mkdtempSync(join(tmpdir(), 'ftlab-web-'));
-let checks = 0;
 
-// Opens the page with a plan in its address, as a link of the page does.
-async function open(plan, options = {}) {
-  const page = await (await browser.newContext({ viewport: { width: 1400, height: 1000 }, ...options })).newPage();
-  const complaints = [], requests = [];
-  page.on('console', message => complaints.push(message.text()));
-  page.on('pageerror', error => complaints.push(String(error)));
-  page.on('request', request => requests.push(request.url()));
-  const hash = plan ? `#${encodeURIComponent(JSON.stringify(plan))}` : '';
-  await page.goto(pathToFileURL(file).href + hash);
-  await page.waitForFunction(() => ['ready', 'refused'].includes(document.getElementById('state').textContent), null, { timeout: 60000 });
-  const close = async () => {
-    assert.deepEqual(complaints, [], 'the console is silent');
-    assert.deepEqual(requests.filter(url => !url.startsWith('file:') && !url.startsWith('blob:')), [], 'nothing is fetched');
-    await page.context().close();
-  };
-  return { page, close };
-}
-const state = (page, text, timeout = 120000) => page.waitForFunction(told => document.getElementById('state').textContent === told, text, { timeout });
-async function check(name, body) {
-  await body();
-  checks += 1;
-  console.log(`${name}: as it should be`);
-}
-// Hands out what a button of the page, or of one of its charts, downloads.
-async function downloaded(page, name, chart = null) {
-  const waiting = page.waitForEvent('download');
-  await page.click(chart === null ? `#files >> text="${name}"` : `#time .chart >> nth=${chart} >> text="${name}"`);
-  return readFileSync(await (await waiting).path(), 'utf8');
-}
 // Compares results of the page with those of the commands that it shows, as they stand there.
 async function equals(page, buttons, name) {
   const commands = (await page.textContent('#command')).split('\n');
@@ -60,24 +24,6 @@ async function equals(page, buttons, name) {
   }
   return results;
 }
-// How many pixels of the time line are of this colour.
-const pixels = (page, name) => page.evaluate(name => {
-  const canvas = document.getElementById('strip'), copy = document.createElement('canvas');
-  [copy.width, copy.height] = [canvas.width, canvas.height];
-  const pen = copy.getContext('2d', { willReadFrequently: true });
-  pen.drawImage(canvas, 0, 0);
-  const ink = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-  const wanted = [1, 3, 5].map(at => parseInt(ink.slice(at, at + 2), 16)), all = pen.getImageData(0, 0, copy.width, copy.height).data;
-  let found = 0;
-  for (let at = 0; at < all.length; at += 4) if (wanted.every((value, channel) => Math.abs(all[at + channel] - value) < 3)) found += 1;
-  return found;
-}, name);
-const setSpeed = (page, at) => page.evaluate(value => {
-  const slider = document.getElementById('speed');
-  slider.value = value;
-  slider.dispatchEvent(new Event('input'));
-}, at);
-
 const PLANS = [
   { device: 'tiny', set: [], options: { precondition: 'fill,age', requests: '3000' }, workload: 'randwrite-4k', seed: '7' },
   { device: 'tiny', set: ['ftl.gc.victim=cost-benefit'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: '1' },
@@ -315,7 +261,7 @@ await check('what is wrong is told, and the page lives on', async () => {
   await page.selectOption('#device', 'tiny');
   await page.selectOption('#workload', 'randwrite-4k');
   await page.selectOption('#victim', '');
-  await page.click('summary >> text=More options');
+  // The box with the options of the link is open.
   await page.fill('#sets', '');
   await page.fill('#file', '[nand\n');
   await page.dispatchEvent('#file', 'change');
@@ -351,7 +297,9 @@ await check('what does not count, or is not there, is not shown as if it were', 
   await page.fill('#op', '-3%');
   await page.dispatchEvent('#op', 'change');
   await state(page, 'refused');
-  assert.deepEqual([await page.textContent('#command'), await taken(), await page.isVisible('#notes')], ['', 0, false]);
+  assert.deepEqual([await page.textContent('#command'), await taken(), await page.isVisible('#notes'), await page.isVisible('#along')], ['', 0, false, false]);
+  const left = () => page.$$eval('#tiles > *, #time > *, #strip-legend > *, #blocks-legend > *', all => all.length);
+  assert.deepEqual([await left(), await page.textContent('#blocks-about'), await page.textContent('#strip-about')], [0, '', '']);
   assert.match(decodeURIComponent(page.url()), /over_provisioning=-3%/);
   await page.fill('#op', '');
   await page.dispatchEvent('#op', 'change');
@@ -362,6 +310,7 @@ await check('what does not count, or is not there, is not shown as if it were', 
   await page.waitForFunction(() => document.getElementById('command').textContent.includes('mine.csv'));
   assert.deepEqual(await disabled(), [false, true]);
   assert.match(await page.textContent('#counts'), /trace mine\.csv is played/);
+  assert.match(await page.textContent('#files'), /^No link: /);
   await page.click('#play');
   await state(page, 'ended');
   assert.match(await page.textContent('#notes'), /Assumed: /);
@@ -382,6 +331,94 @@ await check('what does not count, or is not there, is not shown as if it were', 
   await close();
 });
 
+const tile = async (page, name) => (await page.$$eval('#tiles > div', all => all.map(one => [one.children[0].textContent, one.children[1].textContent]))).find(([of]) => of === name)?.[1];
+
+await check('tiles are those of the result, and of what the drive has', async () => {
+  const run = async plan => {
+    const { page, close } = await open({ set: [], options: {}, seed: '1', ...plan });
+    await page.click('#play');
+    await state(page, 'ended');
+    const tiles = Object.fromEntries(await Promise.all(['Requests', 'Collections', 'Merges', 'Pages in the buffer', 'Free blocks, fewest outside the SLC cache'].map(async name => [name, await tile(page, name)])));
+    const result = JSON.parse(await downloaded(page, 'Result')), notes = await page.textContent('#notes');
+    await close();
+    return { tiles, notes, of: result };
+  };
+  const counted = count => count.toLocaleString('en');
+  const trims = await run({ device: 'tiny', workload: 'lsm' });
+  const { host } = trims.of.report;
+  assert.ok(host.requests > host.read.requests + host.write.requests);
+  assert.equal(trims.tiles.Requests, counted(host.requests));
+  assert.deepEqual([trims.tiles.Merges, trims.tiles['Pages in the buffer']], [undefined, undefined]);
+  const merging = await run({ device: 'channel-management', workload: 'randwrite-4k', set: ['ftl.capacity=64MiB', 'nand.blocks_per_plane=40', 'ftl.over_provisioning=20%'], options: { requests: '9000' } });
+  const { merges } = merging.of.report;
+  assert.ok(merges.full > 0);
+  assert.equal(merging.tiles.Merges, counted(merges.switch + merges.partial + merges.full));
+  const cut = await run({ device: 'tiny', workload: 'randwrite-4k', set: ['ftl.recovery.policy=scan', 'cache.policy=lru', 'cache.capacity=256KiB', 'power.capacitors=off'], options: { requests: '9000', cut_power: '20ms' } });
+  assert.ok(cut.tiles['Pages in the buffer']);
+  const { cuts, lost_pages_mean: lost } = cut.of.power_cuts;
+  assert.match(cut.notes, new RegExp(`Power was cut ${cuts.length} times\\. The mean of the cuts: ${lost.toFixed(1)} pages lost, [\\d.]+ .?s for recovery`));
+  const slc = await run({ device: 'tiny', workload: 'randwrite-4k', set: ['ftl.over_provisioning=60%', 'ftl.slc_cache.policy=static', 'ftl.slc_cache.blocks=4'], options: { requests: '300' } });
+  assert.ok(slc.tiles['Free blocks, fewest outside the SLC cache']);
+});
+
+await check('windows on their own are drawn, and time that was not recorded is no idle time', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], options: { requests: '2000' }, workload: 'noisy-neighbour', seed: '2' });
+  await page.click('#play');
+  await state(page, 'ended');
+  const svg = await downloaded(page, 'SVG', 1), empty = /M[\d. ]+(?=M|")/.test(svg.match(/<path d="M[^"]*" fill="none"[^>]*stroke-dasharray=""/g).join(' '));
+  assert.equal(/a2 2 0/.test(svg), empty, 'a dot where a line has one point');
+  assert.ok(empty, 'there are such windows');
+  const free = (await downloaded(page, 'CSV', 3)).trim().split('\n').slice(1).map(line => line.split(',')[1]);
+  assert.ok(free.every(Boolean), 'free blocks are known in each window');
+  assert.match(await page.textContent('#strip-about'), /since the beginning and with the preparation: /);
+  await page.fill('#requests', '100000');
+  await page.press('#requests', 'Tab');
+  await state(page, 'ready');
+  // So fast, operations are not noted; so slowly they are.
+  await setSpeed(page, 17);
+  await page.click('#play');
+  await page.waitForFunction(() => document.querySelectorAll('#time .chart').length > 0);
+  await setSpeed(page, 7);
+  await page.waitForFunction(() => /Operations are noted from [\d.]+ \w+ on/.test(document.getElementById('strip-about').textContent));
+  await page.click('#play');
+  await state(page, 'paused');
+  assert.ok(await pixels(page, '--line') > 10000, 'the time before is marked');
+  await close();
+});
+
+await check('what is said of knobs, links and stops is so', async () => {
+  const { page, close } = await open({ device: 'tiny', set: ['ftl.gc.start=3'], beside: ['ftl.over_provisioning=60%'], options: { requests: '2000' }, workload: 'randwrite-4k', seed: '1', stop: 'die_death' });
+  assert.ok(await page.isVisible('#sets') && await page.isVisible('#beside'));
+  await page.click('#play');
+  await state(page, 'ended');
+  assert.match(await page.textContent('#notes'), /Until "a die dies": [^.]*that did not happen/);
+  // A line counts more than a knob.
+  await page.fill('#op', '28%');
+  await page.fill('#sets', 'ftl.over_provisioning=60%');
+  await page.dispatchEvent('#sets', 'change');
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('=60%'));
+  assert.ok(await page.isDisabled('#op'));
+  assert.doesNotMatch(await page.textContent('#command'), /28%/);
+  assert.match(await page.textContent('#counts'), /ftl\.over_provisioning the line/);
+  // A wrong line of the second drive is told by its number there.
+  await page.fill('#beside', 'ftl.gc.start=3\nnand.blocks=3');
+  await page.dispatchEvent('#beside', 'change');
+  await page.waitForFunction(() => document.getElementById('error').textContent.includes('"A second drive beside it", line 2'));
+  await page.fill('#beside', '');
+  await page.setInputFiles('#trace', { name: 'mine.csv', mimeType: 'text/csv', buffer: Buffer.from('128166372003061629,hm,1,Read,383496192,32768,113736\n') });
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('mine.csv'));
+  await page.reload();
+  await state(page, 'ready');
+  assert.match(await page.textContent('#error'), /^The trace mine\.csv is not part of an address: this is the workload randwrite-4k/);
+  assert.deepEqual([await page.inputValue('#op'), await page.inputValue('#requests')], ['60%', '2000']);
+  await page.evaluate(() => { location.hash = '{"device":"tiny","se'; });
+  await page.waitForFunction(() => document.getElementById('error').textContent.startsWith('The link can\'t be read'));
+  await page.click('#play');
+  await state(page, 'ended');
+  assert.doesNotMatch(await page.textContent('#error'), /link/);
+  await close();
+});
+
 await check('drives that are too large for a page are marked, and a link has pace, stop and tour', async () => {
   const link = { device: 'qlc-2t', set: [], options: {}, workload: 'randwrite-4k', seed: '1', pace: 13, stop: 'collection', tour: 'spare' };
   const { page, close } = await open(link);
@@ -397,27 +434,6 @@ await check('drives that are too large for a page are marked, and a link has pac
   await page.selectOption('#stop', '');
   await page.selectOption('#tour', '');
   assert.doesNotMatch(decodeURIComponent(page.url()), /pace|stop|tour/);
-  await close();
-});
-
-// What each tour has to tell as its price.
-const PRICES = { cliff: /blocks are erased/, spare: /costs capacity/, reads: /Writes pay/, separation: /costs memory/, channels: /costs wear/, cost: /slowest reads pay/, power: /without capacitors/, parity: /writes fell/ };
-
-await check('every tour runs to its end and shows what it claims', async () => {
-  const { page, close } = await open(null);
-  const tours = await page.$$eval('#tour option', options => options.map(option => option.value).filter(Boolean));
-  assert.equal(tours.length, 9);
-  for (const tour of tours) {
-    await page.selectOption('#tour', tour);
-    while (await page.$('#tour-next')) {
-      await page.click('#tour-next');
-      await page.waitForFunction(() => document.querySelector('#tour-next:not([aria-disabled=true])') || document.getElementById('tour-answer'), null, { timeout: 120000 });
-    }
-    const answer = await page.textContent('#tour-answer');
-    console.log(`  ${tour}: ${answer}`);
-    assert.match(answer, PRICES[tour] ?? /\d/);
-    assert.equal(await page.getAttribute('#guide', 'data-holds'), 'true', tour);
-  }
   await close();
 });
 
@@ -441,38 +457,6 @@ await check('a mix of one’s own is the same in the program', async () => {
   await page.reload();
   await state(page, 'ready');
   assert.deepEqual([await page.inputValue('#reads'), await page.inputValue('#skew'), await page.inputValue('#size')], ['25', '0.5', '8KiB']);
-  await close();
-});
-
-await check('another tour may be chosen while one runs', async () => {
-  const { page, close } = await open(null);
-  await page.selectOption('#tour', 'cost');
-  await page.click('#tour-next');
-  await page.waitForFunction(() => document.getElementById('play').textContent === 'Pause');
-  await page.selectOption('#tour', 'spare');
-  await page.waitForSelector('#tour-next:not([aria-disabled=true])');
-  await page.click('#tour-next');
-  await page.waitForFunction(() => document.querySelector('.look').textContent.startsWith('2 of 2'), null, { timeout: 60000 });
-  await close();
-});
-
-await check('a tour ends when the knobs are turned, and keeps the place of a keyboard', async () => {
-  const { page, close } = await open(null);
-  await page.selectOption('#tour', 'cliff');
-  await page.focus('#tour-next');
-  await page.keyboard.press('Enter');
-  await page.waitForFunction(() => document.getElementById('tour-next').textContent === 'Go on', null, { timeout: 60000 });
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'tour-next');
-  await page.evaluate(() => { document.getElementById('what').open = true; });
-  await page.fill('#seed', '5');
-  await page.dispatchEvent('#seed', 'change');
-  await state(page, 'ready');
-  assert.match(await page.textContent('#guide'), /The tour ended[^]*1 of 2/);
-  assert.equal(await page.textContent('#tour-next'), 'Begin');
-  // It begins with its own plan.
-  await page.click('#tour-next');
-  await page.waitForFunction(() => document.getElementById('tour-next').textContent === 'Go on', null, { timeout: 60000 });
-  assert.equal(await page.inputValue('#seed'), '1');
   await close();
 });
 
@@ -510,6 +494,4 @@ await check('its size', async () => {
   assert.ok(packed < MOST_PACKED, `${packed} bytes`);
 });
 
-await browser.close();
-rmSync(scratch, { recursive: true });
-console.log(`web.mjs: ${checks} checks`);
+await finish('web.mjs');

@@ -45,7 +45,7 @@ function hears(told) {
   if (told.run !== undefined && told.run !== run && !told.catalog) return;
   if (told.catalog) offers(told.catalog);
   if (told.opened) opened(told.opened);
-  if (told.failed) { plays(false); state(drives.length ? 'failed' : 'refused'); drives = []; startAtOnce = false; forget(); fault(beforehand(told.failed)); settle(null); }
+  if (told.failed) failed(told.failed);
   if (told.frame) {
     gather(told.frame, told.memory);
     views(told.frame.drives);
@@ -55,7 +55,7 @@ function hears(told) {
     told.results.forEach((of, at) => { drives[at].result = of.text; });
     [ended, fresh.series] = [true, drives.every(drive => drive.series)];
     takeAlong();
-    notes(told.results);
+    notes(told.results, told.missed);
     soon();
   }
   if (told.rests && drives.length) {
@@ -71,6 +71,21 @@ function hears(told) {
     settle(null);
     hire();
   }
+}
+function failed(text) {
+  plays(false);
+  startAtOnce = false;
+  // A refused plan has nothing to show, and what stands there is of the run before it.
+  if (!drives.length) blank();
+  state(drives.length ? 'failed' : 'refused');
+  drives = [];
+  forget();
+  fault(beforehand(text));
+  settle(null);
+}
+function blank() {
+  [...strips, ...maps].forEach(one => one.blank());
+  plots.clear();
 }
 // A hidden page draws nothing for long, and must not gather without end.
 function gather(frame, memory) {
@@ -105,18 +120,24 @@ function unmix(text) {
   const told = { reads: /^reads = "([\d.]+)%"/m, skew: /theta = ([\d.]+)/, size: /^size = "(\w+)"/m };
   Object.entries(told).forEach(([id, pattern]) => { const found = pattern.exec(text); if (found) $(id).value = found[1]; });
 }
+// Whether an option has a line of its own, which counts more than a knob.
+const isLine = key => linesOf('sets').some(line => line.split('=')[0].trim() === key);
 // Shows which of the knobs count: a trace takes the place of the workload, and a device file that of the device.
 function weigh() {
   const file = Boolean($('file').value.trim());
   $('mix').hidden = Boolean(trace) || $('workload').value !== MIX;
   [$('workload').disabled, $('device').disabled, $('trace-remove').hidden] = [Boolean(trace), file, !trace];
-  const told = [trace ? `The trace ${trace.name} is played, and no workload.` : '', file ? 'The drive is that of the device file below, and no built-in device.' : ''];
+  const lines = Object.entries(KNOBS).filter(([, key]) => isLine(key));
+  Object.entries(KNOBS).forEach(([id, key]) => { $(id).disabled = isLine(key); });
+  const told = [trace ? `The trace ${trace.name} is played, and no workload.` : '', file ? 'The drive is that of the device file below, and no built-in device.' : '',
+    ...lines.map(([, key]) => `Of ${key} the line in "More options" counts, and not the knob.`)];
   $('counts').textContent = told.filter(Boolean).join(' ');
 }
 
+const workload = () => ({ workload: $('workload').value, ...($('workload').value === MIX ? { workload_text: mix() } : {}) });
 // What to run, as the knobs say.
 function plan() {
-  const set = Object.entries(KNOBS).filter(([id]) => $(id).value.trim()).map(([id, key]) => `${key}=${$(id).value.trim()}`);
+  const set = Object.entries(KNOBS).filter(([id, key]) => $(id).value.trim() && !isLine(key)).map(([id, key]) => `${key}=${$(id).value.trim()}`);
   set.push(...linesOf('sets'));
   const options = {};
   if ($('precondition').value) options.precondition = $('precondition').value;
@@ -126,22 +147,17 @@ function plan() {
   const made = { device: $('device').value, set, options, seed: $('seed').value };
   if (linesOf('beside').length) made.beside = linesOf('beside');
   if ($('file').value.trim()) [made.device, made.device_text] = ['my-drive.toml', $('file').value];
-  if (trace) {
-    options.address = 'fold';
-    return { ...made, trace: trace.name, trace_text: trace.text };
-  }
-  made.workload = $('workload').value;
-  if (made.workload === MIX) made.workload_text = mix();
-  return made;
+  if (trace) return { ...made, options: { ...options, address: 'fold' }, trace: trace.name, trace_text: trace.text };
+  return { ...made, ...workload() };
 }
 // The plans of the drives: the second is the first with some options more.
 function plansOf({ beside, ...first }) {
-  return beside ? [first, { ...first, set: [...first.set, ...beside] }] : [first];
+  return beside ? [first, { ...first, beside }] : [first];
 }
 const word = text => /^[\w.,:=%+/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 function command(of) {
   const parts = ['ftlab', 'run', '--device', of.device];
-  of.set.forEach(one => parts.push('--set', one));
+  [...of.set, ...(of.beside ?? [])].forEach(one => parts.push('--set', one));
   parts.push(...(of.trace ? ['--trace', of.trace] : ['--workload', of.workload]));
   Object.entries(of.options).forEach(([name, value]) => parts.push(`--${name.replaceAll('_', '-')}`, value));
   parts.push('--seed', String(of.seed));
@@ -167,6 +183,7 @@ function begin(byTour = false) {
 // Nothing of an earlier run is left to be taken along.
 function forget() {
   $('command').textContent = $('files').textContent = '';
+  $('along').hidden = true;
   notes([]);
 }
 function opened(facts) {
@@ -175,16 +192,21 @@ function opened(facts) {
   drives.forEach((drive, at) => strips[at].open(drive.facts));
   plots.clear();
   takeAlong();
-  fault(beforehand([...new Set(facts.flatMap(of => of.warnings))].join('\n')));
+  warnings = [...new Set(facts.flatMap(of => of.warnings))].join('\n');
+  fault(beforehand(warnings));
   state('ready');
   if (startAtOnce) { startAtOnce = false; go(); }
 }
 let startAtOnce = false;
+// What the simulator says of the drives.
+let warnings = '';
 function go(byTour = false) {
   if (!drives.length || ended) {
     startAtOnce = true;
     return begin(byTour);
   }
+  // What was wrong with a link is no news any more.
+  fault(warnings);
   plays(true);
   order('play', { speed: speed(), stopAt: stopAt() });
 }
@@ -212,7 +234,7 @@ function draw() {
   }
   if (fresh.series && drives.every(drive => drive.series)) {
     fresh.series = false;
-    plots.show(seen('series'), ended, seen('frame').every(frame => frame?.host.measured));
+    plots.show(seen('series'), ended, seen('frame').every(frame => frame?.host.measured), besideCache());
   }
   if (fresh.blocks) {
     fresh.blocks = false;
@@ -223,39 +245,52 @@ function draw() {
     drives.forEach((drive, at) => { if (drive.shares) strips[at].share(drive.shares); });
   }
 }
-// What a tile shows of a frame. The ratio of two drives is told where it is one.
+// Blocks of the SLC cache's own are free blocks in the map, and not in what is counted.
+const besideCache = () => seen('facts').some(facts => facts.slc_blocks > 0) ? ' outside the SLC cache' : '';
+// What a tile shows of a frame, and where it is shown at all. The ratio of two drives is told where it is one.
 const TILES = [
   ['Simulated time', frame => frame.now_ns, latency],
   ['Phase', frame => frame.host.phase || frame.doing, text => text],
-  ['Requests', ({ host }) => host.read.requests + host.write.requests, count => count.toLocaleString('en')],
+  ['Requests', ({ host }) => host.requests, count => count.toLocaleString('en')],
   ...['read', 'write'].flatMap(op => [['p50', 'p50_ns'], ['p99', 'p99_ns'], ['p99.9', 'p999_ns']].map(([name, field]) => [`${op === 'read' ? 'Read' : 'Write'} ${name}`, ({ host }) => host[op][field], latency])),
   ['Write amplification', ({ host }) => host.write_amplification_ratio, value => value.toFixed(3)],
   ['Free blocks, fewest', ({ levels }) => levels?.free_blocks, String],
-  ['Pages in the buffer', ({ levels }) => levels?.buffered_pages, String],
-  ['Collections', frame => frame.collections, count => count.toLocaleString('en')],
+  ['Pages in the buffer', ({ levels }) => levels?.buffered_pages, String, ({ facts }) => facts.buffer],
+  ['Collections', ({ host }) => host.collections, count => count.toLocaleString('en')],
+  ['Merges', ({ host }) => host.merges, count => count.toLocaleString('en'), ({ frame }) => frame?.host.merges > 0],
 ];
 function tiles(memory) {
   const frames = seen('frame').filter(Boolean);
-  const told = TILES.map(([name, take, show]) => {
+  const told = TILES.filter(([, , , where]) => !where || drives.some(where)).map(([name, take, show]) => {
     const [first, second] = frames.map(take);
     const ratio = typeof second === 'number' && first > 0 ? `×${(second / first).toPrecision(3)}` : '';
-    return [name, shown(first, show), frames.length > 1 ? `beside ${shown(second, show)} ${ratio}` : ''];
+    return [name === 'Free blocks, fewest' ? name + besideCache() : name, shown(first, show), frames.length > 1 ? `beside ${shown(second, show)} ${ratio}` : ''];
   });
   told.push(['Memory taken', `${Math.round(memory / 1e6)} MB`, 'the most since the page was opened']);
   const place = $('tiles');
-  told.forEach(([name, ...texts], at) => {
+  told.forEach((texts, at) => {
     const tile = place.children[at] ?? el('div', place);
-    if (!tile.firstChild) { el('span', tile, '', name); el('b', tile); el('span', tile, 'small'); }
-    texts.forEach((text, line) => { if (tile.children[line + 1].textContent !== text) tile.children[line + 1].textContent = text; });
+    if (!tile.firstChild) { el('span', tile); el('b', tile); el('span', tile, 'small'); }
+    texts.forEach((text, line) => { if (tile.children[line].textContent !== text) tile.children[line].textContent = text; });
   });
+  while (place.childElementCount > told.length) place.lastChild.remove();
 }
 
 // What a reader of the figures needs to know, as the program tells it at the end.
-function notes(results) {
+// What came of power cuts; nothing where power was never cut.
+function ofCuts({ power_cuts: of }) {
+  if (!of?.cuts.length) return [];
+  const told = [[of.lost_pages_mean, 'pages lost', value => value.toFixed(1)], [of.recovery_mean_ns, 'for recovery', latency], [of.hold_up_mean_ns, 'on capacitors', latency]];
+  const means = told.filter(([value]) => value !== null && value !== undefined).map(([value, words, show]) => `${show(value)} ${words}`);
+  return [`Power was cut ${of.cuts.length.toLocaleString('en')} ${of.cuts.length > 1 ? 'times' : 'time'}. The mean of the cuts: ${means.join(', ')}.`];
+}
+// `missed`: whether the run should have stopped at something that did not happen.
+function notes(results, missed) {
   const place = $('notes');
   place.textContent = '';
   place.hidden = !results.length;
-  const told = results.map(of => [...of.notes, ...of.warnings.map(text => `Warning: ${text}.`), ...of.assumed.map(text => `Assumed: ${text}.`)]);
+  const until = missed ? [`Until "${$('stop').selectedOptions[0].textContent}": from where the run went on last to its end, that did not happen.`] : [];
+  const told = results.map(of => [...until, ...ofCuts(JSON.parse(of.text)), ...of.notes, ...of.warnings.map(text => `Warning: ${text}.`), ...of.assumed.map(text => `Assumed: ${text}.`)]);
   const same = told.length > 1 && told[0].join('\n') === told[1].join('\n');
   told.slice(0, same ? 1 : 2).forEach((texts, at) => {
     el('h2', place, '', same ? 'Notes on both drives' : at ? 'Notes on the drive beside it' : 'Notes');
@@ -263,13 +298,14 @@ function notes(results) {
     texts.forEach(text => el('li', list, '', text));
   });
 }
-// The address of the page is a link to what it shows. A trace is not part of it.
+// The address of the page is a link to what it shows. Of a trace it has only the name, to ask for it.
 function address() {
   if (!current) return;
-  const { trace, trace_text, ...short } = current;
+  const { trace_text, ...rest } = current, { address: _, ...options } = current.options;
+  const short = rest.trace ? { ...rest, ...workload(), options } : rest;
   const more = { pace: Number($('speed').value), stop: $('stop').value, tour: $('tour').value };
   for (const [name, usual] of [['pace', SPEEDS], ['stop', ''], ['tour', '']]) if (more[name] === usual) delete more[name];
-  history.replaceState(null, '', trace ? location.pathname : `#${encodeURIComponent(JSON.stringify({ ...short, ...more }))}`);
+  history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify({ ...short, ...more }))}`);
   const link = document.getElementById('link');
   if (link) link.href = location.href;
 }
@@ -280,7 +316,9 @@ function takeAlong() {
   $('command').textContent = plans.map(command).join('\n');
   const files = $('files');
   files.textContent = '';
-  if (!of.trace) el('a', files, 'download', 'Link').id = 'link';
+  $('along').hidden = false;
+  if (of.trace) el('span', files, 'small', 'No link: it would have to hold the trace.');
+  else el('a', files, 'download', 'Link').id = 'link';
   address();
   if (of.workload_text) download(files, 'Workload file', of.workload, 'text/plain', () => of.workload_text);
   drives.forEach(({ facts, series, result }, at) => {
@@ -338,6 +376,10 @@ function adopt(of) {
   $('cut').value = of.options.cut_power ?? '';
   $('seed').value = of.seed;
 }
+// Shows what is written in the boxes.
+function unfold() {
+  for (const id of ['sets', 'file', 'beside']) if ($(id).value.trim()) $(id).closest('details').open = true;
+}
 // What went wrong before a run was opened, to be told with what is wrong with the run.
 let complaint = '';
 function beforehand(text) {
@@ -358,11 +400,12 @@ function follow() {
 function recall() {
   complaint = location.hash.length > 1 ? 'The link can\'t be read, so the knobs stay as they are\n  remedy: copy the whole link\n' : '';
   try {
-    const { pace, stop, tour, ...of } = JSON.parse(decodeURIComponent(location.hash.slice(1)));
+    const { pace, stop, tour, trace: file, ...of } = JSON.parse(decodeURIComponent(location.hash.slice(1)));
     const areTexts = list => Array.isArray(list) && list.every(one => typeof one === 'string');
     if (typeof of.device === 'string' && typeof of.workload === 'string' && areTexts(of.set) && areTexts(of.beside ?? []) && typeof of.options === 'object' && of.options) {
       adopt(of);
-      complaint = '';
+      unfold();
+      complaint = typeof file === 'string' ? `The trace ${file} is not part of an address: this is the workload ${of.workload}, with the other knobs\n  remedy: choose the trace again\n` : '';
       return { pace: pace ?? SPEEDS, stop: stop ?? '', tour: tour ?? '' };
     }
   } catch {

@@ -26,6 +26,12 @@ function columnsOf(plot, series) {
   const values = (name, factor) => series[name].slice(0, count).map(value => value === null ? null : value * factor / (plot.rate ? window : 1));
   return [series.start_ns.slice(0, count).map(ns => ns / 1e9), ...plot.lines.map(([, name, factor]) => values(name, factor))];
 }
+// Places of values without a neighbour: no line goes through them. Where only the other drive has a window, there is no gap.
+function lone(values) {
+  const own = [...values.keys()].filter(at => values[at] !== undefined);
+  const known = place => own[place] !== undefined && values[own[place]] !== null;
+  return own.filter((_, place) => known(place) && !known(place - 1) && !known(place + 1));
+}
 // Sums from the beginning to the end of each window.
 function sums(series, names, ended) {
   let sum = 0;
@@ -67,7 +73,7 @@ function plotsOf(place, about) {
   function clear() {
     charts.forEach(({ made, observer }) => { observer.disconnect(); made.destroy(); });
     charts = [];
-    place.textContent = '';
+    place.textContent = about.textContent = '';
   }
   const named = (label, at) => at ? `${label}, beside` : label;
   // A window of the one drive is no gap in the line of the other.
@@ -83,11 +89,11 @@ function plotsOf(place, about) {
       legend: { markers: { dash: (_, at) => lines[at - 1]?.dash.length ? 'dashed' : 'solid' } },
       axes: [{ ...axis, label: 'simulated time', values: (_, marks) => marks.map(mark => mark ? latency(mark * 1e9) : '0') }, { ...axis, label: unit, size: 64 }],
       series: [{ label: 'at', value: (_, at) => shown(at, value => latency(value * 1e9)) },
-        ...lines.map(({ name, at, dash }) => ({ label: name, stroke: colour(at), dash, width: 2, spanGaps: false, value: (_, value) => shown(value, format) }))],
+        ...lines.map(({ name, at, dash }) => ({ label: name, stroke: colour(at), dash, width: 2, spanGaps: false, points: { filter: (plot, line, dense) => dense ? null : lone(plot.data[line]) }, value: (_, value) => shown(value, format) }))],
     }, [[], ...lines.map(() => [])], holder);
     const observer = new ResizeObserver(() => made.setSize({ width: width(), height: HEIGHT }));
     observer.observe(box);
-    const drawing = () => chartFile(made, title, lines.map((line, at) => ({ ...line, points: points(made.data[0], made.data[at + 1]) })));
+    const drawing = () => chartFile(made, title, lines.map((line, at) => ({ ...line, points: points(made.data[0], made.data[at + 1]), dots: lone(made.data[at + 1]).map(of => [made.data[0][of], made.data[at + 1][of]]) })));
     const data = () => csv(['time (s)', ...lines.map(line => `${line.name} (${unit})`)], [...made.data]);
     readable(box, holder, made, `${title}, ${unit}`, lines, format);
     fileButtons(box, title, drawing, data);
@@ -110,11 +116,11 @@ function plotsOf(place, about) {
   }
   // Two drives have windows of their own.
   const together = columns => columns.length > 1 ? uPlot.join(columns, columns.map(one => one.map(() => 2))) : columns[0];
-  // `loaded`: whether all drives are past their preparation, so that they can be compared.
-  function show(all, ended, loaded) {
+  // `loaded`: whether all drives are past their preparation, so that they can be compared. `where`: which blocks are counted.
+  function show(all, ended, loaded, where) {
     const two = all.length > 1;
     if (!charts.length) {
-      about.textContent = `A value for each window of time that is over; a line is broken where there was nothing to measure.${two ? ' Dashed: the drive beside it. In the last chart, its figures over those of the first drive.' : ''}`;
+      about.textContent = `A value for each window of time that is over; a line is broken where there was nothing to measure, and a dot is a window between two such.${where ? ` Free blocks are those${where}.` : ''}${two ? ' Dashed: the drive beside it. In the last chart, its figures over those of the first drive.' : ''}`;
       charts = PLOTS.map(plot => chart(plot.title, plot.unit, all.flatMap((_, drive) => plot.lines.map(([label], at) => ({ name: named(label, drive), at, dash: drive ? BESIDE_DASH : [] }))), digits));
       if (two) charts.push(chart(APART.title, APART.unit, APART.lines.map(([name], at) => ({ name, at, dash: dash(at) })), value => value.toFixed(3)));
     }
@@ -167,5 +173,11 @@ function blocksOf(canvas, legend, about) {
     about.textContent = `${lines > 1 ? `${lines} lines` : 'A row'} for each ${row}; a cell for ${cell}, the paler, the fewer valid pages. Cells: ${told}. Most erases of a ${block}: ${Math.max(0, ...blocks.erases)}.`;
   }
   const clear = () => { legend.textContent = ''; };
-  return { show, clear };
+  function blank() {
+    clear();
+    about.textContent = '';
+    canvas.width = canvas.height = 0;
+    canvas.style.height = '0';
+  }
+  return { show, clear, blank };
 }

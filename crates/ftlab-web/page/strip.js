@@ -5,11 +5,11 @@ function stripOf(canvas, legend, about) {
   // The colour of an operation is that of its purpose; its kind is its pattern.
   const inksOf = () => facts.origins.map(name => colour(PURPOSE_INKS[name]));
   const wordOf = name => PURPOSE_WORDS[name] ?? name;
-  let facts = null, spans = [], shares = null, now = 0, length = 1e6, detailed = true, lost = 0;
+  let facts = null, spans = [], shares = null, now = 0, length = 1e6, detailed = true, since = 0, lost = 0;
 
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
-    [facts, spans, shares, now, lost] = [of, [], null, 0, 0];
+    [facts, spans, shares, now, since, lost] = [of, [], null, 0, 0, 0];
     canvas.style.height = `${Math.min(MOST_HEIGHT, AXIS + rows() * MOST_ROW)}px`;
     legend.textContent = '';
     const inks = inksOf();
@@ -24,7 +24,7 @@ function stripOf(canvas, legend, about) {
   // `speed`: simulated nanoseconds a second of the wall; none if as fast as it goes.
   function add(frame, speed) {
     const before = detailed;
-    detailed = frame.spans.length > 0 || (speed !== null && speed <= 200e6);
+    [detailed, since] = [frame.noted_from !== null, frame.noted_from ?? 0];
     now = frame.now_ns;
     lost += frame.left_out;
     if (detailed) {
@@ -34,7 +34,7 @@ function stripOf(canvas, legend, about) {
       frame.cuts.forEach(([die, from, until]) => {
         spans.filter(span => span.row === die && span.from === from && span.until > until).forEach(span => { span.until = until; });
       });
-      spans = spans.filter(span => span.until > now - length).slice(-MOST_SPANS);
+      spans = spans.filter(span => span.from >= since && span.until > now - length).slice(-MOST_SPANS);
     }
     // Shares come with their own news.
     if (detailed || before) draw();
@@ -68,8 +68,10 @@ function stripOf(canvas, legend, about) {
       pen.fillStyle = css('--faint');
       pen.fillText(at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`, 4, AXIS + at * row + Math.min(row, 12));
     }
-    if (detailed) paintSpans(pen, row, x);
-    else paintShares(pen, row, x);
+    if (detailed) {
+      paintSpans(pen, row, x);
+      paintUnknown(pen, x, from);
+    } else paintShares(pen, row, x);
     pen.fillStyle = css('--faint');
     for (let mark = 0; mark <= 4 && until > 0; mark += 1) {
       const time = from + span * mark / 4;
@@ -78,7 +80,7 @@ function stripOf(canvas, legend, about) {
     }
     pen.textAlign = 'start';
     about.textContent = detailed
-      ? `The last ${latency(length)} of simulated time, to ${latency(now)}.${lost ? ` ${lost.toLocaleString('en')} operations were too many to draw.` : ''}`
+      ? `The last ${latency(length)} of simulated time, to ${latency(now)}.${since > from ? ` Operations are noted from ${latency(since)} on; what was under way then is not drawn.` : ''}${lost ? ` ${lost.toLocaleString('en')} operations were too many to draw.` : ''}`
       : `How busy each was from the beginning: a full row is all of the time, in the colours of the purposes.${sums()} Slow down to see single operations.`;
   }
   // What all dies together did with their time.
@@ -86,7 +88,7 @@ function stripOf(canvas, legend, about) {
     if (!shares?.now_ns) return '';
     const told = shares.busy_ns.map((of, at) => [wordOf(facts.origins[at]), of.slice(0, facts.dies).reduce((sum, ns) => sum + ns, 0) / shares.now_ns / facts.dies * 100])
       .filter(([, share]) => share >= 0.05);
-    return ` Of the time of all dies: ${told.map(([name, share]) => `${name} ${share.toFixed(1)} %`).join(', ') || 'nothing yet'}.`;
+    return ` Of the time of all dies, since the beginning and with the preparation: ${told.map(([name, share]) => `${name} ${share.toFixed(1)} %`).join(', ') || 'nothing yet'}.`;
   }
   function paintSpans(pen, row, x) {
     const tall = Math.max(row - 2, 1), ground = css('--ground');
@@ -104,6 +106,15 @@ function stripOf(canvas, legend, about) {
         pen.stroke();
       }
     });
+  }
+  // The time before operations were noted is no idle time.
+  function paintUnknown(pen, x, from) {
+    if (since <= from) return;
+    const left = x(from), right = x(since);
+    pen.fillStyle = css('--line');
+    pen.fillRect(left, AXIS, right - left, canvas.clientHeight - AXIS);
+    pen.fillStyle = css('--faint');
+    pen.fillText('not noted', left + 4, AXIS + 14, Math.max(right - left - 8, 1));
   }
   // Purposes stand on each other, so that the height of each is its share.
   function paintShares(pen, row, x) {
@@ -125,6 +136,10 @@ function stripOf(canvas, legend, about) {
       });
     });
   }
+  function blank() {
+    [facts, legend.textContent, about.textContent] = [null, '', ''];
+    draw();
+  }
   new ResizeObserver(draw).observe(canvas);
-  return { open, add, share, draw, MOST_SPANS };
+  return { open, add, share, blank, MOST_SPANS };
 }

@@ -7,21 +7,30 @@ const SKEWED = { device: 'tiny', workload: 'mixed-70-30-zipf', seed: 1 };
 const AT_RANDOM = { device: 'tiny', workload: 'randwrite-4k', seed: 1 };
 const MERGING = { device: 'channel-management', workload: 'randwrite-4k', seed: 1, options: { requests: '150000' } };
 const PARTIAL = { device: 'prlru', workload: 'financial1-like', seed: 1, set: ['nand.blocks_per_plane=200', 'cache.capacity=512KiB'], options: { precondition: 'fill', requests: '60000' } };
-const REGULATED = { device: 'agcr', workload: 'mixed-70-30-zipf', seed: 1, set: ['nand.blocks_per_plane=128'], options: { requests: '100000' } };
+const REGULATED = { device: 'agcr', workload: 'mixed-70-30-zipf', seed: 1, set: ['nand.blocks_per_plane=128', 'ftl.cost.prior=as-written'], options: { requests: '100000' } };
 const UNPLUGGED = { device: 'tiny', workload: 'randwrite-4k', seed: 1, set: ['ftl.recovery.policy=scan', 'cache.policy=lru', 'cache.capacity=256KiB'], options: { requests: '20000', cut_power: '200ms' } };
 const DYING = { device: 'tiny', workload: 'mixed-70-30-zipf', seed: 1, set: ['ftl.over_provisioning=120%', 'ftl.placement.policy=dynamic', 'nand.faults.schedule=100ms: die 1 dies'], options: { requests: '20000' } };
 const hostOf = result => result.report.host;
 const hostPrograms = result => result.report.flash_commands.host.programs;
+const copiesEach = result => result.report.flash_commands.gc.programs / hostPrograms(result);
 const fillReads = result => result.report.flash_commands.read_modify_write.reads;
 const erases = result => Object.values(result.report.flash_commands).reduce((sum, of) => sum + of.erases, 0);
 const megabytes = result => result.device.capacity_bytes / 1e6;
 // The time of the phase before the load, which is not measured.
 const beforeNs = result => result.report.phases.find(phase => !phase.measured).duration_ns;
 const inBlocks = (blocks, state) => blocks.state.filter(of => of === blocks.states.indexOf(state)).length;
-const SLOWLY = 11;
+// Places of the slider: so much simulated time a second.
+const SLOWLY = 11, MS_200 = 16, S_2 = 19, S_5 = 20, S_100 = 24;
+// For how long a step can be watched; then it hurries on.
+const WATCHED_S = 5;
 const countOf = count => count ? count.toLocaleString('en') : 'none';
 const percent = ratio => `${(ratio * 100).toFixed(0)} %`;
 const milliseconds = ns => `${digits(ns / 1e6)} ms`;
+// Latencies of a run, by what they are of.
+const latencies = result => Object.fromEntries(['read', 'write'].flatMap(op => [['on average', 'mean'], ['90 of 100', 'p90'], ['99 of 100', 'p99']].map(([words, field]) => [`${op}s, ${words}`, hostOf(result)[op].latency_ns[field]])));
+// Those of a second run that are lower than before, or higher.
+const changed = (before, after, sign) => Object.keys(before).filter(name => Math.sign(after[name] - before[name]) === sign);
+const toldOf = (names, before, after) => names.map(name => `${name}: ${milliseconds(after[name])} in place of ${milliseconds(before[name])}`).join('; ') || 'none';
 const amplified = result => result.report.write_amplification.total_ratio;
 // Bytes a second that the host wrote in the windows of a series, from `first` on and before `last`.
 const writeRate = (series, first, last) => {
@@ -35,7 +44,7 @@ const TOURS = [
     acts: [
       {
         look: 'An empty drive is written at random. Watch the blocks fill from the left, and all dies program for the host. It stops when the first collection begins.',
-        plan: { ...AT_RANDOM, set: [], options: { requests: '60000' } }, stop: 'collection', see: ({ series }) => ({ fresh: writeRate(series, 0, series.start_ns.length - 1) }),
+        plan: { ...AT_RANDOM, set: [], options: { requests: '60000' } }, stop: 'collection', pace: MS_200, lastsS: WATCHED_S, see: ({ series }) => ({ fresh: writeRate(series, 0, series.start_ns.length - 1) }),
       },
       {
         look: 'It goes on. Each block that is freed costs copies, in another colour, and an erase.',
@@ -52,7 +61,7 @@ const TOURS = [
     acts: [
       {
         look: 'A full and aged drive, with 28 % more flash than the host sees. Watch the share of collection in the time of the dies.',
-        plan: { ...AT_RANDOM, set: ['ftl.over_provisioning=28%'], options: { precondition: 'fill,age', requests: '20000' } }, see: ({ result }) => ({ less: amplified(result), slow: hostOf(result).write.throughput_mb_per_s, large: megabytes(result) }),
+        plan: { ...AT_RANDOM, set: ['ftl.over_provisioning=28%'], options: { precondition: 'fill,age', requests: '20000' } }, pace: S_2, lastsS: WATCHED_S, see: ({ result }) => ({ less: amplified(result), slow: hostOf(result).write.throughput_mb_per_s, large: megabytes(result) }),
       },
       {
         look: 'The same flash, of which the host sees less: there is 60 % more than that. Victims have fewer valid pages.',
@@ -73,7 +82,7 @@ const TOURS = [
       },
       {
         look: 'It goes on, slowly for five seconds: look for a pale read behind a long program or a striped erase.',
-        pace: SLOWLY, lastsS: 5, see: ({ result }) => ({ reads: hostOf(result).read.latency_ns.p99, writes: hostOf(result).write.latency_ns.p99 }),
+        pace: SLOWLY, lastsS: WATCHED_S, see: ({ result }) => ({ reads: hostOf(result).read.latency_ns.p99, writes: hostOf(result).write.latency_ns.p99 }),
       },
       {
         look: 'The same requests, and reads pass whatever waits.',
@@ -90,11 +99,11 @@ const TOURS = [
     acts: [
       {
         look: 'All pages share their blocks. Watch the blocks of medium strength: part stale, part valid.',
-        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128'], options: { precondition: 'fill', requests: '200000' } }, see: ({ result, blocks }) => ({ together: amplified(result), valid: result.report.gc.valid_ratio_per_victim, open: inBlocks(blocks, 'open') }),
+        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128'], options: { precondition: 'fill', requests: '200000' } }, pace: S_5, lastsS: WATCHED_S, see: ({ result, blocks }) => ({ together: amplified(result), valid: result.report.gc.valid_ratio_per_victim, open: inBlocks(blocks, 'open') }),
       },
       {
         look: 'SepBIT writes pages that will die soon to other blocks than pages that will live. Blocks become strong or pale.',
-        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128', 'ftl.streams.policy=sepbit'], options: { precondition: 'fill', requests: '200000' } }, see: ({ result, blocks }) => ({ apart: amplified(result), validApart: result.report.gc.valid_ratio_per_victim, openApart: inBlocks(blocks, 'open') }),
+        plan: { ...SKEWED, set: ['nand.blocks_per_plane=128', 'ftl.streams.policy=sepbit'], options: { precondition: 'fill', requests: '200000' } }, pace: S_5, lastsS: WATCHED_S, see: ({ result, blocks }) => ({ apart: amplified(result), validApart: result.report.gc.valid_ratio_per_victim, openApart: inBlocks(blocks, 'open') }),
       },
     ],
     question: 'The drive has the same space and the same load. What did separation buy, and for what?',
@@ -111,7 +120,7 @@ const TOURS = [
       },
       {
         look: 'Now the others use the time: each merges the data blocks of its own oldest log pages. Watch all dies copy at once.',
-        plan: { ...MERGING, set: ['ftl.merge.planner=cycle-stealing'] }, see: ({ result }) => ({ stealing: hostOf(result).write.throughput_mb_per_s, along: result.report.merges.along, often: amplified(result), erasedMore: erases(result) }),
+        plan: { ...MERGING, set: ['ftl.merge.planner=cycle-stealing'] }, pace: S_100, lastsS: WATCHED_S, see: ({ result }) => ({ stealing: hostOf(result).write.throughput_mb_per_s, along: result.report.merges.along, often: amplified(result), erasedMore: erases(result) }),
       },
     ],
     question: 'It merges more than before. Why is it faster, and what does that cost?',
@@ -124,16 +133,16 @@ const TOURS = [
     acts: [
       {
         look: 'The buffer evicts what was used longest ago. Each partial page costs a read and a program.',
-        plan: { ...PARTIAL, set: [...PARTIAL.set, 'cache.policy=lru'] }, see: ({ result }) => ({ alone: hostPrograms(result), filled: fillReads(result) }),
+        plan: { ...PARTIAL, set: [...PARTIAL.set, 'cache.policy=lru'] }, see: ({ result }) => ({ alone: hostPrograms(result), filled: fillReads(result), hits: result.report.cache.write_hit_ratio, copies: copiesEach(result) }),
       },
       {
         look: 'PRLRU lets two partial pages share a physical page, and keeps warm pages longer.',
-        plan: { ...PARTIAL, set: [...PARTIAL.set, 'cache.policy=prlru'] }, see: ({ result }) => ({ shared: hostPrograms(result), filledLess: fillReads(result), packed: result.report.cache.packed_programs }),
+        plan: { ...PARTIAL, set: [...PARTIAL.set, 'cache.policy=prlru'] }, see: ({ result }) => ({ shared: hostPrograms(result), filledLess: fillReads(result), packed: result.report.cache.packed_programs, hitsMore: result.report.cache.write_hit_ratio, copiesMore: copiesEach(result) }),
       },
     ],
     question: 'The host wrote the same. What did the flash save?',
-    answer: seen => `The buffer was written back with ${seen.shared.toLocaleString('en')} programs in place of ${seen.alone.toLocaleString('en')}; ${seen.packed.toLocaleString('en')} of them held parts of two pages. Reads to fill up pages fell from ${seen.filled.toLocaleString('en')} to ${seen.filledLess.toLocaleString('en')}.`,
-    holds: seen => seen.shared < seen.alone * 0.95 && seen.filledLess < seen.filled && seen.packed > 0,
+    answer: seen => `The buffer was written back with ${seen.shared.toLocaleString('en')} programs in place of ${seen.alone.toLocaleString('en')}, mostly because warm pages stay: ${percent(seen.hitsMore)} of the written pages were in the buffer already, in place of ${percent(seen.hits)}. Only ${seen.packed.toLocaleString('en')} programs held parts of two pages. Reads to fill up pages fell from ${seen.filled.toLocaleString('en')} to ${seen.filledLess.toLocaleString('en')}. It has a price: for each of these programs, collection copied ${digits(seen.copiesMore)} pages in place of ${digits(seen.copies)}.`,
+    holds: seen => seen.shared < seen.alone * 0.95 && seen.filledLess < seen.filled && seen.hitsMore > seen.hits && seen.packed > 0 && seen.packed < (seen.alone - seen.shared) / 2 && seen.copiesMore > seen.copies,
   },
   {
     name: 'cost', title: 'Cheap writes, dear reads',
@@ -141,16 +150,16 @@ const TOURS = [
     acts: [
       {
         look: 'Every program at medium cost, and every read of it, too.',
-        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=traditional'] }, see: ({ result }) => ({ writes: hostOf(result).write.latency_ns.p99, reads: hostOf(result).read.latency_ns.mean, tail: hostOf(result).read.latency_ns.p99, filled: beforeNs(result) }),
+        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=traditional'] }, see: ({ result }) => ({ usual: latencies(result), filled: beforeNs(result) }),
       },
       {
         look: 'Now programs are cheap while writes queue up, and dear when there is time. Pages that are read often are written again at high cost, so that their reads are cheap.',
-        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=agcr'] }, see: ({ result }) => ({ regulated: hostOf(result).write.latency_ns.p99, readsAfter: hostOf(result).read.latency_ns.mean, tailAfter: hostOf(result).read.latency_ns.p99, filledAfter: beforeNs(result), again: result.report.flash_commands.rewrite.programs, kinds: result.report.cost.programs }),
+        plan: { ...REGULATED, set: [...REGULATED.set, 'ftl.cost.policy=agcr'] }, see: ({ result }) => ({ regulated: latencies(result), filledAfter: beforeNs(result), again: result.report.flash_commands.rewrite.programs, kinds: result.report.cost.programs }),
       },
     ],
     question: 'Cheap writes make dear reads. Who pays here?',
-    answer: seen => `Not most: 99 of 100 writes took at most ${milliseconds(seen.regulated)} in place of ${milliseconds(seen.writes)}, and reads ${milliseconds(seen.readsAfter)} on average in place of ${milliseconds(seen.reads)}. ${seen.kinds.low.toLocaleString('en')} programs were cheap, ${seen.kinds.high.toLocaleString('en')} dear. But the slowest reads pay: 99 of 100 took at most ${milliseconds(seen.tailAfter)} in place of ${milliseconds(seen.tail)}. ${seen.again.toLocaleString('en')} programs wrote pages again, and filling the drive beforehand took ${latency(seen.filledAfter)} in place of ${latency(seen.filled)}.`,
-    holds: seen => seen.regulated < seen.writes * 0.75 && seen.readsAfter < seen.reads && seen.kinds.low > 0 && seen.kinds.high > 0 && seen.tailAfter > seen.tail && seen.again > 0 && seen.filledAfter > seen.filled,
+    answer: seen => `Lower now: ${toldOf(changed(seen.usual, seen.regulated, -1), seen.usual, seen.regulated)}. Higher: ${toldOf(changed(seen.usual, seen.regulated, 1), seen.usual, seen.regulated)}. Of the programs of the host ${countOf(seen.kinds.low)} were cheap, ${countOf(seen.kinds.medium)} at medium cost, and ${countOf(seen.kinds.high)} dear. ${countOf(seen.again)} programs wrote pages again. The data from before was written by the same rules: filling the drive took ${latency(seen.filledAfter)} in place of ${latency(seen.filled)}.`,
+    holds: seen => seen.regulated['writes, 99 of 100'] < seen.usual['writes, 99 of 100'] * 0.75 && changed(seen.usual, seen.regulated, 1).length > 0 && seen.kinds.low > 0 && seen.again > 0 && seen.filledAfter > seen.filled,
   },
   {
     name: 'power', title: 'A power cut, and what was lost',
@@ -192,7 +201,7 @@ const TOURS = [
 // and result. `knobs` is what holds the knobs, and folds.
 function guide(place, choice, knobs, drive) {
   TOURS.forEach(tour => choice.append(new Option(tour.title, tour.name)));
-  let tour = null, act = 0, seen = {}, running = false, turn = 0, left = false;
+  let tour = null, act = 0, seen = {}, running = false, over = false, turn = 0, left = false;
   function show() {
     // Whoever goes through a tour by keyboard stays in it.
     const focused = place.contains(document.activeElement);
@@ -207,11 +216,13 @@ function guide(place, choice, knobs, drive) {
   }
   function offer() {
     el('p', place, 'look', `${act + 1} of ${tour.acts.length}: ${tour.acts[act].look}`);
-    const button = el('button', place, 'download', running ? 'Running …' : act ? 'Go on' : 'Begin');
+    // What there is to look at stays until the next step is asked for.
+    if (over) el('p', place, 'small', 'What is shown below is how this step ended.');
+    const button = el('button', place, 'download', running ? 'Running …' : over ? 'Go on' : 'Begin');
     button.type = 'button';
     button.id = 'tour-next';
     button.setAttribute('aria-disabled', running);
-    button.addEventListener('click', () => { if (!running) next(); });
+    button.addEventListener('click', () => { if (!running) goOn(); });
     return button;
   }
   function conclude() {
@@ -223,7 +234,12 @@ function guide(place, choice, knobs, drive) {
     if (!holds) el('p', place, 'small', 'What was measured does not bear the answer out.');
     return question;
   }
-  async function next() {
+  function goOn() {
+    if (over) act += 1;
+    over = false;
+    if (act < tour.acts.length) perform(); else show();
+  }
+  async function perform() {
     const { plan, stop, pace, lastsS, see } = tour.acts[act], mine = turn += 1;
     [running, left] = [true, false];
     show();
@@ -235,14 +251,14 @@ function guide(place, choice, knobs, drive) {
     running = false;
     if (outcome) {
       seen = { ...seen, ...see?.(outcome) };
-      act += 1;
+      over = true;
     }
     show();
   }
   // Begins anew with the tour that is chosen.
   function choose() {
     tour = TOURS.find(one => one.name === choice.value) ?? null;
-    [act, seen, running, left] = [0, {}, false, false];
+    [act, seen, running, over, left] = [0, {}, false, false, false];
     turn += 1;
     delete place.dataset.holds;
     // There is more room to watch.
@@ -251,7 +267,7 @@ function guide(place, choice, knobs, drive) {
   }
   // Ends a tour that is under way: what was measured so far does not belong to the run that begins now.
   function leave() {
-    if (!tour || act === tour.acts.length || !(act || running)) return;
+    if (!tour || act === tour.acts.length || !(act || running || over)) return;
     choose();
     left = true;
     show();

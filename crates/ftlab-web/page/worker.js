@@ -7,7 +7,8 @@ const LOOKS = 1, SHORT_LOOKS = 256;
 const MOST_FOR_SPANS = 200e6;
 const encoder = new TextEncoder(), decoder = new TextDecoder();
 let wasm = null, run = 0, opened = false, playing = false, speed = null, stopAt = null;
-// One drive, or two side by side: the time that each has come to, whether it has ended, and when it was last looked at.
+// One drive, or two side by side: the time that each has come to, whether it has ended, when it was last looked at, and
+// since when its single operations are noted, if they are.
 let drives = [];
 // Where the clocks of the simulation and of the wall were when this pace began.
 let origin = { simulated: 0, wall: 0 }, timer = null;
@@ -55,6 +56,7 @@ function next(limit) {
 function slice(limit) {
   const began = performance.now(), frames = drives.map(() => []);
   const spans = stopAt === 'anything' || (speed !== null && speed <= MOST_FOR_SPANS);
+  drives.forEach(drive => { drive.noted_from = spans ? drive.noted_from ?? drive.now : null; });
   do {
     const at = next(limit);
     if (at === null) break;
@@ -67,13 +69,14 @@ function slice(limit) {
     if (frame.stopped) break;
   } while (performance.now() - began < SLICE_MS);
   const stopped = frames.some(one => one.at(-1)?.stopped);
-  return { drives: frames.map(joined), stopped, stoppedAt: stopped ? stopAt : null, ended: ended() };
+  return { drives: frames.map((of, at) => joined(of, drives[at])), stopped, stoppedAt: stopped ? stopAt : null, ended: ended() };
 }
 // What one drive told in several frames, as one; nothing if it had no turn.
-function joined(frames) {
+function joined(frames, drive) {
   const last = frames.at(-1);
   if (!last) return null;
   last.spans = frames.flatMap(frame => frame.spans);
+  last.noted_from = drive.noted_from;
   const viewing = frames.findLast(frame => frame.series);
   [last.series, last.blocks, last.shares] = [viewing?.series ?? null, viewing?.blocks ?? null, viewing?.shares ?? null];
   last.cuts = frames.flatMap(frame => frame.cuts);
@@ -100,9 +103,11 @@ function tick() {
     if (frame.stopped || frame.ended) playing = false;
     told('frame', frame);
     if (!playing) {
+      // Whether it came to its end before what it should have stopped at.
+      const missed = frame.ended && stopAt !== null && stopAt !== 'anything';
       stopAt = null;
       view();
-      if (frame.ended) told('results', drives.map((_, at) => ask({ ask: 'result', run: at })));
+      if (frame.ended) postMessage({ run, results: drives.map((_, at) => ask({ ask: 'result', run: at })), missed });
       told('rests', true);
       return;
     }
@@ -122,7 +127,7 @@ const orders = {
     run = order.run;
     drives.forEach((_, at) => ask({ ask: 'close', run: at }));
     const facts = order.plans.map((plan, at) => ask({ ask: 'open', run: at, plan }));
-    drives = facts.map(() => ({ now: 0, ended: false, viewed: 0 }));
+    drives = facts.map(() => ({ now: 0, ended: false, viewed: 0, noted_from: null }));
     const wrong = facts.findIndex(one => one.error);
     opened = wrong < 0;
     told(opened ? 'opened' : 'failed', opened ? facts : problem(wrong, facts[wrong].error));

@@ -23,7 +23,7 @@ pub enum Question {
         /// The number of the run: two can go on side by side.
         run: u32,
         /// What to run.
-        plan: RunPlan,
+        plan: Box<RunPlan>,
     },
     /// Lets a run go on.
     Go {
@@ -89,6 +89,8 @@ pub struct RunPlan {
     pub device_text: Option<String>,
     /// Options on top, as `key=value`.
     pub set: Vec<String>,
+    /// Options on top of these, by which a drive differs from the one that it stands beside.
+    pub beside: Vec<String>,
     /// The built-in workload, or the name of the file in `workload_text`.
     pub workload: String,
     /// The text of a workload file.
@@ -138,7 +140,7 @@ impl Desk {
             Question::Open { run, plan } => {
                 self.runs.remove(&run);
                 let taken = self.runs.values().map(Session::needed).sum();
-                let session = Session::open(plan, taken)?;
+                let session = Session::open(*plan, taken)?;
                 let facts = session.facts();
                 self.runs.insert(run, session);
                 Ok(facts)

@@ -21,8 +21,13 @@ const FULL: u64 = 255;
 pub struct HostSoFar {
     phase: String,
     measured: bool,
+    /// As the result counts them: also trims and flushes.
+    requests: u64,
     /// As the result has it for the phase.
     write_amplification_ratio: Option<f64>,
+    /// Blocks that were chosen for collection in the phase, and merges of all kinds, likewise.
+    collections: u64,
+    merges: u64,
     read: OpSoFar,
     write: OpSoFar,
 }
@@ -74,26 +79,37 @@ impl OpSoFar {
 }
 
 impl HostSoFar {
-    /// What the host saw so far in the current phase, or in the last one. `counters` are those of now.
-    pub fn of(recorder: &Recorder, counters: &DeviceCounters, page_bytes: u64) -> HostSoFar {
-        let told = |name: &str, measured, host: &HostStats, amplification| HostSoFar {
-            phase: name.to_owned(),
-            measured,
-            write_amplification_ratio: amplification,
+    /// What was done in a phase: by the host, and by the device.
+    fn counted(host: &HostStats, device: &DeviceCounters) -> HostSoFar {
+        HostSoFar {
+            requests: host.requests(),
+            collections: device.ftl.gc_runs,
+            merges: device.merges.merges(),
             read: OpSoFar::of(host.op(Op::Read)),
             write: OpSoFar::of(host.op(Op::Write)),
-        };
+            ..HostSoFar::default()
+        }
+    }
+
+    /// What the host saw so far in the current phase, or in the last one. `counters` are those of now.
+    pub fn of(recorder: &Recorder, counters: &DeviceCounters, page_bytes: u64) -> HostSoFar {
         match (recorder.current(), recorder.phases().last()) {
             (Some(phase), _) => {
                 let mut host = HostStats::default();
                 phase.queues.iter().for_each(|queue| host.merge(queue));
-                let amplification = phase.write_amplification(counters, page_bytes);
-                told(phase.name, phase.measured, &host, amplification)
+                HostSoFar {
+                    phase: phase.name.to_owned(),
+                    measured: phase.measured,
+                    write_amplification_ratio: phase.write_amplification(counters, page_bytes),
+                    ..HostSoFar::counted(&host, &counters.since(phase.at_start))
+                }
             }
-            (None, Some(phase)) => {
-                let amplification = phase.write_amplification(page_bytes);
-                told(&phase.name, phase.measured, &phase.host, amplification)
-            }
+            (None, Some(phase)) => HostSoFar {
+                phase: phase.name.clone(),
+                measured: phase.measured,
+                write_amplification_ratio: phase.write_amplification(page_bytes),
+                ..HostSoFar::counted(&phase.host, &phase.device)
+            },
             (None, None) => HostSoFar::default(),
         }
     }
@@ -117,9 +133,11 @@ pub struct Series {
 }
 
 impl Series {
-    /// The windows so far, of the preparation or of what is measured.
+    /// The windows so far, of the preparation or of what is measured. Where nothing looked at the free blocks, there are as
+    /// many as in the window before; before the first look, as many as it found.
     pub fn of(recorder: &Recorder) -> Series {
         let line = recorder.timeline();
+        let mut free = line.windows().find_map(|(_, window)| window.free_blocks_min);
         let mut series = Series { window_ns: line.window_length().0, ..Series::default() };
         for (at, (start, window)) in line.windows().enumerate() {
             let (read, write) = (window.op(Op::Read), window.op(Op::Write));
@@ -133,7 +151,8 @@ impl Series {
             series.host_pages.push(window.work.host_pages);
             series.copied_pages.push(window.work.gc_pages);
             series.erases.push(window.work.erases);
-            series.free_blocks.push(window.free_blocks_min);
+            free = window.free_blocks_min.or(free);
+            series.free_blocks.push(free);
         }
         series
     }
@@ -188,7 +207,8 @@ pub fn ageing(outlook: &AgeingOutlook) -> String {
         Some(amplification) => format!(", write amplification {amplification:.2}"),
         None => String::new(),
     };
-    format!("age: {} rounds of at most {}{written}", outlook.rounds, outlook.most_rounds)
+    let rounds = if outlook.rounds == 1 { "round" } else { "rounds" };
+    format!("age: {} {rounds} of at most {}{written}", outlook.rounds, outlook.most_rounds)
 }
 
 /// What is done, and how much of it.
@@ -233,7 +253,6 @@ pub fn frame(scene: &mut Scene, ended: bool) -> Value {
         "host": scene.host,
         "levels": scene.levels.map(|levels| json!({ "free_blocks": levels.free_blocks, "buffered_pages": levels.buffered_pages })),
         "copied_pages": counters.ftl.gc_pages,
-        "collections": scene.collections,
         "spans": spans,
         "cuts": cuts.iter().map(|cut| json!([cut.die, cut.from.0, cut.until.0])).collect::<Vec<Value>>(),
         "left_out": left_out,

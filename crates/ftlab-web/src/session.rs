@@ -13,7 +13,7 @@ use ftlab::scheduler::Origin;
 use ftlab::shape::Geometry;
 use ftlab_lab::Failure;
 use ftlab_lab::catalog::presets_read;
-use ftlab_lab::device;
+use ftlab_lab::device::{self, Setting};
 use ftlab_lab::experiment::{Conduct, Experiment, LoadSource, Measured, NamedRun};
 use ftlab_lab::human::bytes;
 use ftlab_lab::memory::{Instruments, needed};
@@ -45,8 +45,16 @@ pub struct Session {
 /// The most memory of a page, in bytes.
 const MEMORY: u64 = 1 << 32;
 
+/// The options of a plan, called as in the page, which does not number those that are knobs.
+fn settings(plan: &RunPlan) -> Vec<Setting> {
+    let own = plan.set.iter().map(|text| (words::OPTIONS.to_owned(), text));
+    let beside = plan.beside.iter().enumerate();
+    let beside = beside.map(|(at, text)| (format!("{}, line {}", words::BESIDE, at + 1), text));
+    own.chain(beside).map(|(label, text)| Setting { label, text: text.clone() }).collect()
+}
+
 fn config_of(plan: &RunPlan) -> Result<Config, Failure> {
-    let sets = device::settings(&plan.set);
+    let sets = settings(plan);
     match &plan.device_text {
         Some(text) => device::of_file_text(&plan.device, text, &sets),
         None => device::load(&plan.device, &sets),
@@ -199,7 +207,8 @@ pub fn too_large() -> Result<Value, Failure> {
     Ok(too_large.map(|(name, needed)| (name.to_owned(), json!(bytes(needed)))).collect())
 }
 
-/// What a page needs to know of a device. Its `planes` are those of its map of blocks: where the FTL fills superblocks,
+/// What a page needs to know of a device: whether it has a write buffer, and the blocks of each plane that are the SLC
+/// cache's own, which the FTL does not count as free. Its `planes` are those of its map of blocks: where the FTL fills superblocks,
 /// groups of planes.
 fn facts(config: &Config) -> Value {
     let geometry = config.flash();
@@ -210,6 +219,8 @@ fn facts(config: &Config) -> Value {
         "channels": geometry.channels(),
         "planes": Geometry::new(config.volume()).planes(),
         "blocks_per_plane": config.shape().blocks_per_plane,
+        "buffer": config.options.cache.policy.dram().is_some(),
+        "slc_blocks": config.options.ftl.slc_cache.policy.own_blocks(),
         "superblock": superblocks.map(|span| json!({ "dies": span.dies, "planes": span.planes })),
         "kinds": Kind::ALL,
         "origins": Origin::ALL.map(Origin::name),

@@ -15,6 +15,9 @@ const KNOBS: [(&str, &str); 8] = [
     ("trace", "\"or a trace\""),
     ("workload", "\"workload\""),
 ];
+/// Where options are written: in knobs and in the box below them, and in the box of the second drive.
+pub const OPTIONS: &str = "a knob, or \"More options\"";
+pub const BESIDE: &str = "\"A second drive beside it\"";
 /// What to do about an option that the page lacks.
 const LACKS: &str = "\n  in this page: options with -- are those of the program. Run it, or convert a trace there \
                      (`ftlab trace convert`, with these options) and choose the file that it writes";

@@ -243,9 +243,10 @@ fn copies_that_lose_power_are_not_seen() {
     let (cut, spans_of_cut, result) = last(json!({ "requests": "9000", "cut_power": "20ms" }));
     let result: Value = serde_json::from_str(result["text"].as_str().unwrap()).unwrap();
     assert!(result["power_cuts"]["cuts"].as_array().unwrap().len() > 3, "power was cut");
-    assert_eq!(result["report"]["gc"]["runs"], cut["collections"]);
-    assert!(cut["collections"].as_u64().unwrap() > 3);
-    assert_eq!((&whole["collections"], spans), (&cut["collections"], spans_of_cut));
+    let collected = |frame: &Value| frame["host"]["collections"].clone();
+    assert_eq!(result["report"]["gc"]["runs"], collected(&cut));
+    assert!(collected(&cut).as_u64().unwrap() > 3);
+    assert_eq!((collected(&whole), spans), (collected(&cut), spans_of_cut));
     assert_eq!(busy_of(&whole), busy_of(&cut));
 }
 
@@ -276,6 +277,64 @@ fn write_amplification_is_that_of_the_result() {
         let before = told(&frames[frames.len() - 2]).unwrap();
         assert!((before / total.unwrap() - 1.0).abs() < 0.2, "{set:?}: {before}, then {total:?}");
     }
+}
+
+/// Trims and flushes are requests, too. What was done before the phase does not count, and a merge counts once.
+#[test]
+fn requests_collections_and_merges_are_those_of_the_result() {
+    let counts = |device: &str, set: &[&str], workload: &str, options: Value| {
+        let mut desk = Desk::default();
+        let plan = json!({ "device": device, "set": set, "workload": workload, "options": options, "seed": "1" });
+        asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan }));
+        let frame = to_end(&mut desk, 0, None, 1000).pop().unwrap();
+        let result = asked(&mut desk, &json!({ "ask": "result", "run": 0 }));
+        let result: Value = serde_json::from_str(result["text"].as_str().unwrap()).unwrap();
+        let (host, report) = (&frame["host"], &result["report"]);
+        assert_eq!(host["requests"], report["host"]["requests"], "{device}");
+        assert_eq!(host["collections"], report["gc"]["runs"], "{device}");
+        let kinds = ["switch", "partial", "full"];
+        let merges: u64 = kinds.iter().filter_map(|kind| report["merges"][kind].as_u64()).sum();
+        assert_eq!(host["merges"], merges, "{device}");
+        let all = |op: &str| host[op]["requests"].as_u64().unwrap();
+        let others = host["requests"].as_u64().unwrap() - all("read") - all("write");
+        (others, host["collections"].as_u64().unwrap(), merges)
+    };
+    let filled = json!({ "requests": "9000", "precondition": "fill" });
+    let (others, ..) = counts("tiny", &[], "lsm", json!({}));
+    assert!(others > 100, "{others} trims and flushes");
+    let (_, collections, _) = counts("tiny", &[], "randwrite-4k", filled);
+    assert!(collections > 3, "{collections} collections");
+    let small = ["ftl.capacity=64MiB", "nand.blocks_per_plane=40", "ftl.over_provisioning=20%"];
+    let (.., merges) =
+        counts("channel-management", &small, "randwrite-4k", json!({ "requests": "9000" }));
+    assert!(merges > 3, "{merges} merges");
+}
+
+/// Where no request came to an end, nobody looked.
+#[test]
+fn free_blocks_are_known_in_every_window() {
+    let mut desk = Desk::default();
+    opened(&mut desk, &[], "noisy-neighbour", &json!({ "requests": "2000" }));
+    let frame = to_end(&mut desk, 0, None, 1000).pop().unwrap();
+    let of = |name: &str| frame["series"][name].as_array().unwrap().clone();
+    let without = |name: &str| of(name).iter().filter(|value| value.is_null()).count();
+    assert!(without("write_p99_ns") > 0, "some windows have nothing");
+    assert_eq!(without("free_blocks"), 0);
+}
+
+/// A page knows which of its boxes an option is in.
+#[test]
+fn a_wrong_option_is_told_with_the_place_where_it_is_written() {
+    let mut desk = Desk::default();
+    let open = |set: Value, beside: Value| {
+        let plan = json!({ "device": "tiny", "set": set, "beside": beside, "workload": "fill", "seed": "1" });
+        json!({ "ask": "open", "run": 0, "plan": plan })
+    };
+    let set = json!(["ftl.gc.victim=fifo", "ftl.gc.start=3"]);
+    let error = refused(&mut desk, &open(set, json!(["cache.policy=lru", "nand.blocks=3"])));
+    assert!(error.contains("\"A second drive beside it\", line 2"), "{error}");
+    let error = refused(&mut desk, &open(json!(["nand.blocks=3"]), json!([])));
+    assert!(error.contains("\"More options\"") && !error.contains("line"), "{error}");
 }
 
 #[test]
@@ -456,6 +515,7 @@ fn a_preparation_without_a_clock_waits_as_well() {
         told.push(frame["doing"].as_str().unwrap().to_owned());
     }
     assert_eq!(told[0], "fill: 100 %");
+    assert!(told.iter().all(|text| !text.contains("1 rounds")), "{told:?}");
     assert!(
         told.len() > 2 && told[1].starts_with("age: ") && told[1].ends_with(" requests"),
         "{told:?}"

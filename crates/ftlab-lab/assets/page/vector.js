@@ -44,7 +44,8 @@ function curvePath(points, stepped) {
 }
 
 // A chart of uPlot as a file. `series`: name, at (its colour), dash, points ([x, y], or null between pieces), stepped, and as
-// needed shape, intervals ([x, low, high]), bar (the width of a bar), across (a line over the whole width), marks ([x, y, shape]).
+// needed shape, dots ([x, y] of points without a line), intervals ([x, low, high]), bar (the width of a bar), across (a line over
+// the whole width), marks ([x, y, shape]).
 function chartFile(plot, title, series) {
   const ratio = devicePixelRatio || 1, parts = [], curves = [];
   const [left, top, width, height] = ['left', 'top', 'width', 'height'].map(side => plot.bbox[side] / ratio);
@@ -74,6 +75,7 @@ function chartFile(plot, title, series) {
       curves.push(`<rect x="${tenths(point[0] - wide / 2)}" y="${tenths(Math.min(point[1], zero))}" width="${tenths(wide)}" height="${tenths(Math.abs(point[1] - zero))}" fill="${ink}"/>`);
     });
     else curves.push(`<path d="${curvePath(points, one.stepped)}" ${dashed}/>`);
+    (one.dots ?? []).forEach(([at, value]) => curves.push(`<path d="${shape(0, tenths(x(at)), tenths(y(value)), 2)}" fill="${ink}"/>`));
     (one.intervals ?? []).forEach(([at, low, high]) => curves.push(`<path d="M${tenths(x(at))} ${tenths(y(low))}V${tenths(y(high))}" ${one.bar ? 'stroke="#000" stroke-width="1.5"' : stroke}/>`));
     if (one.shape !== undefined) known.forEach(point => curves.push(`<path d="${shape(one.shape, tenths(point[0]), tenths(point[1]), 3.5)}" fill="${ink}"/>`));
     if (one.across !== undefined) curves.push(`<path d="M${left} ${tenths(y(one.across))}h${width}" ${stroke} stroke-dasharray="6 4"/>`);
