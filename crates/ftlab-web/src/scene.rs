@@ -13,7 +13,7 @@ use ftlab_workload::replay::{Going, Progress};
 
 use crate::ask::StopAt;
 use crate::frame::{self, BlockMap, HostSoFar, Series};
-use crate::shares::{Shares, SharesTold};
+use crate::shares::{BusyShares, SharesTold};
 
 /// The most spans between two frames; what is beyond that nobody could see.
 const MOST_SPANS: usize = 20_000;
@@ -83,7 +83,7 @@ pub struct Scene {
     pub series: Option<Series>,
     pub blocks: Option<BlockMap>,
     /// How busy dies and buses were, by purpose.
-    pub busy: Shares,
+    pub busy: BusyShares,
     pub shares: Option<SharesTold>,
     /// Bytes of a flash page.
     page_bytes: u64,
@@ -103,7 +103,7 @@ impl Scene {
         let (dies, channels) = (geometry.dies() as usize, geometry.channels() as usize);
         let page_bytes = geometry.shape().page_size.0;
         let suspends = config.options.scheduler.suspend != Pausable::None;
-        Scene { busy: Shares::new(dies, channels, suspends), page_bytes, ..Scene::default() }
+        Scene { busy: BusyShares::new(dies, channels, suspends), page_bytes, ..Scene::default() }
     }
 
     /// Keeps a span to be drawn.

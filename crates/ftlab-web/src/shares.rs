@@ -15,13 +15,13 @@ pub const MOST_WINDOWS: usize = 512;
 const FEWEST_WINDOWS: usize = 64;
 /// The length of a window to begin with, in nanoseconds: two to the power of this.
 const FIRST_SHIFT: u32 = 10;
-/// Shares are told in steps of one of this many, each as a letter: none is `0`, and all of the time is `o`.
+/// BusyShares are told in steps of one of this many, each as a letter: none is `0`, and all of the time is `o`.
 const FULL: u64 = 63;
 const NONE: u8 = b'0';
 
 /// Busy times of the places of a drive: its dies, then the buses of its channels.
 #[derive(Debug, Default)]
-pub struct Shares {
+pub struct BusyShares {
     places: usize,
     /// An even number.
     windows: usize,
@@ -51,15 +51,15 @@ pub struct SharesTold {
     pub busy_ns: Vec<Vec<u64>>,
 }
 
-impl Shares {
+impl BusyShares {
     /// Those of a new drive. `suspends` tells whether its dies can suspend what they do.
-    pub fn new(dies: usize, channels: usize, suspends: bool) -> Shares {
+    pub fn new(dies: usize, channels: usize, suspends: bool) -> BusyShares {
         let places = dies + channels;
         let windows = (MOST_CELLS / places.max(1)).clamp(FEWEST_WINDOWS, MOST_WINDOWS) / 2 * 2;
         let busy = vec![0; windows * places * ORIGINS];
         let last = vec![(SimTime::ZERO, SimTime::ZERO); dies];
         let running = vec![Vec::new(); dies];
-        Shares { places, windows, shift: FIRST_SHIFT, busy, dies, last, suspends, running }
+        BusyShares { places, windows, shift: FIRST_SHIFT, busy, dies, last, suspends, running }
     }
 
     /// Notes that the cells of a die are busy.

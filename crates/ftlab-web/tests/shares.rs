@@ -2,17 +2,17 @@
 
 use ftlab::scheduler::Origin;
 use ftlab::units::{ChannelId, DieId, SimTime};
-use ftlab_web::shares::{MOST_WINDOWS, Shares};
+use ftlab_web::shares::{BusyShares, MOST_WINDOWS};
 
 const GC: usize = Origin::Gc as usize;
 
-fn cells(shares: &mut Shares, from: u64, until: u64) {
+fn cells(shares: &mut BusyShares, from: u64, until: u64) {
     shares.cells(DieId::new(0), Origin::Gc, SimTime(from), SimTime(until));
 }
 
 #[test]
 fn a_span_is_split_among_windows_and_can_be_suspended() {
-    let mut shares = Shares::new(1, 1, true);
+    let mut shares = BusyShares::new(1, 1, true);
     // Two planes work together: that is one span of the die.
     cells(&mut shares, 512, 3072);
     cells(&mut shares, 512, 3072);
@@ -31,7 +31,7 @@ fn a_span_is_split_among_windows_and_can_be_suspended() {
 
 #[test]
 fn a_long_run_has_longer_windows_and_loses_nothing() {
-    let mut shares = Shares::new(1, 0, false);
+    let mut shares = BusyShares::new(1, 0, false);
     let end = 1_000_000_000;
     for at in (0..end).step_by(100_000) {
         cells(&mut shares, at, at + 25_000);
