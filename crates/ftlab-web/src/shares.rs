@@ -15,7 +15,7 @@ pub const MOST_WINDOWS: usize = 512;
 const FEWEST_WINDOWS: usize = 64;
 /// The length of a window to begin with, in nanoseconds: two to the power of this.
 const FIRST_SHIFT: u32 = 10;
-/// BusyShares are told in steps of one of this many, each as a letter: none is `0`, and all of the time is `o`.
+/// Shares are told in steps of one of this many, each as a letter: none is `0`, and all of the time is `o`.
 const FULL: u64 = 63;
 const NONE: u8 = b'0';
 
