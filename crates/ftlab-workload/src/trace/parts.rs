@@ -314,7 +314,8 @@ impl PartsSource {
         let first = self.host.get_or_insert_with(|| host.clone());
         if *first != host && self.other_host.is_none() {
             self.other_host = Some(format!(
-                "the files are of several hosts ({}, {} and perhaps others): disks of the same number are one stream; with the                  files named one by one, between commas, each has streams of its own",
+                "the files are of several hosts ({}, {} and perhaps others): disks of the same number are one stream; with the \
+                 files named one by one, between commas, each has streams of its own",
                 clip(first),
                 clip(&host)
             ));
