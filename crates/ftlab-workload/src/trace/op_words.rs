@@ -152,17 +152,17 @@ fn usual(word: &[u8]) -> Option<WordMeaning> {
 }
 
 /// What a word says if it is a truth value.
-pub(crate) fn truth(word: &str) -> Option<bool> {
-    let is = |truths: &[&str]| truths.iter().any(|truth| word.eq_ignore_ascii_case(truth));
+pub(crate) fn truth(word: &[u8]) -> Option<bool> {
+    let is =
+        |truths: &[&str]| truths.iter().any(|truth| word.eq_ignore_ascii_case(truth.as_bytes()));
     let [yes, no] = &TRUTHS;
     if is(yes) { Some(true) } else { is(no).then_some(false) }
 }
 
 /// Whether all of these words are truth values.
 pub(crate) fn are_truths<'a>(words: impl Iterator<Item = &'a [u8]>) -> bool {
-    let is = |word: &[u8], truth: &str| word.eq_ignore_ascii_case(truth.as_bytes());
     let mut words = words.peekable();
-    words.peek().is_some() && words.all(|word| TRUTHS.iter().flatten().any(|truth| is(word, truth)))
+    words.peek().is_some() && words.all(|word| truth(word).is_some())
 }
 
 /// Whether all of these words are truth values of one letter that could be operations, too, as databases write them.

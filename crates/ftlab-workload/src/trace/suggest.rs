@@ -308,7 +308,8 @@ fn truths(words: &[String], odd: &[&str]) -> Option<String> {
         (false, true) => ["write", "read"],
         _ => return None,
     };
-    let said = |word: &&str| Some(format!("{word}={}", names[usize::from(truth(word)?)]));
+    let said =
+        |word: &&str| Some(format!("{word}={}", names[usize::from(truth(word.as_bytes())?)]));
     Some(odd.iter().map(said).collect::<Option<Vec<String>>>()?.join(","))
 }
 
