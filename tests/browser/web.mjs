@@ -56,7 +56,7 @@ await check('two drives side by side equal two runs of the program, and their di
   const [first, second] = results.map(result => result.report.write_amplification.total_ratio);
   assert.ok(second < first * 0.8, `${first} and ${second}`);
   // Write amplification is that of the results.
-  const tile = await page.$$eval('#tiles div:nth-child(10) > *', all => all.map(one => one.textContent));
+  const tile = await page.$$eval('#tiles div:nth-child(13) > *', all => all.map(one => one.textContent));
   assert.deepEqual(tile.slice(0, 2), ['Write amplification', first.toFixed(3)]);
   assert.match(tile[2], new RegExp(`^beside ${second.toFixed(3)} ×0\\.\\d+$`));
   assert.match(await page.textContent('#time-about'), /Dashed: the drive beside it/);
@@ -485,6 +485,79 @@ await check('keyboard, a phone and the dark', async () => {
   await page.keyboard.press('ArrowLeft');
   assert.notEqual(await read(), last);
   await narrow();
+  await close();
+});
+
+await check('pictures tell what is at a place, by pointer and by keyboard, and two drives have one axis', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], beside: ['ftl.over_provisioning=60%'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: '1' });
+  await page.click('#play');
+  await state(page, 'ended');
+  const told = name => page.textContent(`#${name} + output`);
+  await page.hover('#strip', { position: { x: 700, y: 30 } });
+  assert.match(await told('strip'), /^die 0, [\d.]+ \w+ to [\d.]+ \w+: .*host \d+ %/);
+  await page.hover('#strip', { position: { x: 10, y: 5 } });
+  assert.equal(await told('strip'), '');
+  await page.focus('#strip');
+  await page.keyboard.press('ArrowDown');
+  const [first, next] = [await told('strip'), (await page.keyboard.press('ArrowDown'), await told('strip'))];
+  assert.ok(first && next && first !== next, `${first}; ${next}`);
+  // Shares of one row are those of all operations there: no more than all of the time.
+  assert.ok([...first.matchAll(/(\d+) %/g)].reduce((sum, [, share]) => sum + Number(share), 0) < 102, first);
+  await page.focus('#blocks');
+  await page.keyboard.press('ArrowRight');
+  assert.match(await told('blocks'), /^plane \d+, block \d+: \w+, \d+ % of the most valid pages, erased \d+ times$/);
+  // The drive that took longer has the axis of both.
+  const ends = async () => {
+    const texts = [];
+    for (const name of ['strip', 'strip-second']) {
+      await page.hover(`#${name}`, { position: { x: await page.$eval(`#${name}`, one => one.clientWidth) - 2, y: 30 } });
+      texts.push(/to ([\d.]+ \w+):/.exec(await told(name))[1]);
+    }
+    return texts;
+  };
+  const [one, other] = await ends();
+  assert.equal(one, other);
+  await close();
+});
+
+await check('files that are dropped on the page are a device, a workload or a trace', async () => {
+  const { page, close } = await open({ device: 'tiny', set: [], options: { requests: '100' }, workload: 'randwrite-4k', seed: '1' });
+  const drop = (name, text) => page.evaluate(([name, text]) => {
+    const held = new DataTransfer();
+    held.items.add(new File([text], name));
+    document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: held }));
+  }, [name, text]);
+  const load = 'name = "mine"\n\n[[phase]]\nname = "writes"\nwrites = "100%"\nsize = "8KiB"\naddress = { kind = "uniform" }\narrivals = { kind = "closed", queue_depth = 4 }\nrequests = 500\n';
+  await drop('mine.toml', load);
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('--workload my-load.toml'));
+  assert.ok(await page.isDisabled('#workload') && await page.inputValue('#load') === load);
+  await page.click('#play');
+  await state(page, 'ended');
+  const seen = JSON.parse(await downloaded(page, 'Result')), path = join(scratch, 'my-load.toml'), output = join(scratch, 'load');
+  writeFileSync(path, await downloaded(page, 'Workload file'));
+  const command = (await page.textContent('#command')).split(' ').slice(1).map(word => word === 'my-load.toml' ? path : word);
+  execFileSync(process.env.FTLAB, [...command, '-q', '-o', output]);
+  assert.deepEqual(seen.report, JSON.parse(readFileSync(join(output, 'result.json'), 'utf8')).report);
+  // Rates are those of the result.
+  const tile = name => page.$$eval('#tiles div', (all, name) => all.find(one => one.firstChild.textContent === name).children[1].textContent, name);
+  assert.equal(await tile('Requests a second'), Math.round(seen.report.host.iops).toLocaleString('en'));
+  assert.ok(Math.abs(Number(await tile('Write MB/s')) / seen.report.host.write.throughput_mb_per_s - 1) < 0.01);
+  // A link has the file.
+  await page.reload();
+  await state(page, 'ready');
+  assert.equal(await page.inputValue('#load'), load);
+  await drop('wrong.toml', 'name = "mine"\n[[phase]]\nrites = 3\n');
+  await page.waitForFunction(() => /my-load\.toml[^]*rites[^]*remedy/.test(document.getElementById('error').textContent));
+  await page.fill('#load', '');
+  await page.dispatchEvent('#load', 'change');
+  await state(page, 'ready');
+  await drop('drive.toml', '[nand]\nnodes = 3\n');
+  await page.waitForFunction(() => /my-drive\.toml[^]*nodes/.test(document.getElementById('error').textContent));
+  await page.fill('#file', '');
+  await page.dispatchEvent('#file', 'change');
+  await state(page, 'ready');
+  await drop('mine.csv', '128166372003061629,hm,1,Read,383496192,32768,113736\n128166372013061629,hm,1,Write,383496192,32768,113736\n');
+  await page.waitForFunction(() => document.getElementById('command').textContent.includes('--trace mine.csv'));
   await close();
 });
 

@@ -147,6 +147,32 @@ def as_parquet(arrays: dict[str, Any], file: Path, compression: str) -> Path:
     return file
 
 
+def test_checksums_of_pages_are_looked_at(tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    numbers = np.arange(5000, dtype=np.uint64)
+    table = pa.table({"t_ns": numbers * 1000, "op": numbers % 2, "lba": numbers * 7 % 999 * 8, "sectors": 8 + numbers % 3 * 8})
+    file = tmp_path / "theirs.parquet"
+    parquet.write_table(table, file, compression="none", use_dictionary=False, write_page_checksum=True)
+    requests = fl.inspect(fl.trace(file)).requests
+    assert requests == 5000
+    whole = file.read_bytes()
+    place = whole.index((3000 * 1000).to_bytes(8, "little"))
+    file.write_bytes(whole[:place] + bytes([whole[place] ^ 8]) + whole[place + 1 :])
+    with pytest.raises(fl.FtlabError, match="not readable as Parquet.*CRC"):
+        fl.inspect(fl.trace(file))
+
+
+def test_a_file_of_ours_that_another_program_has_cut_is_whole(program: Program, root: Path, tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    ours, theirs = tmp_path / "ours.parquet", tmp_path / "theirs.parquet"
+    program("trace", "convert", root / TRACE, "--to", "parquet", "-o", ours)
+    table = parquet.read_table(ours)
+    # It keeps the texts of the footer, with sums of rows that are not there.
+    parquet.write_table(table.slice(0, 100), theirs)
+    assert b"ftlab.sums" in parquet.read_metadata(theirs).metadata
+    assert fl.inspect(fl.trace(theirs)).requests == 100
+
+
 @pytest.mark.parametrize("frame", FRAMES)
 def test_requests_in_memory_are_like_a_file_of_them(
     program: Program, tmp_path: Path, arrays: dict[str, Any], frame: str

@@ -124,17 +124,19 @@ function unmix(text) {
 const isLine = key => linesOf('sets').some(line => line.split('=')[0].trim() === key);
 // Shows which of the knobs count: a trace takes the place of the workload, and a device file that of the device.
 function weigh() {
-  const file = Boolean($('file').value.trim());
-  $('mix').hidden = Boolean(trace) || $('workload').value !== MIX;
-  [$('workload').disabled, $('device').disabled, $('trace-remove').hidden] = [Boolean(trace), file, !trace];
+  const [file, load] = ['file', 'load'].map(id => Boolean($(id).value.trim()));
+  $('mix').hidden = Boolean(trace) || load || $('workload').value !== MIX;
+  [$('workload').disabled, $('device').disabled, $('trace-remove').hidden] = [Boolean(trace) || load, file, !trace];
   const lines = Object.entries(KNOBS).filter(([, key]) => isLine(key));
   Object.entries(KNOBS).forEach(([id, key]) => { $(id).disabled = isLine(key); });
-  const told = [trace ? `The trace ${trace.name} is played, and no workload.` : '', file ? 'The drive is that of the device file below, and no built-in device.' : '',
+  const told = [trace ? `The trace ${trace.name} is played, and no workload.` : '', load && !trace ? 'The load is that of the workload file below, and no built-in workload.' : '', file ? 'The drive is that of the device file below, and no built-in device.' : '',
     ...lines.map(([, key]) => `Of ${key} the line in "More options" counts, and not the knob.`)];
   $('counts').textContent = told.filter(Boolean).join(' ');
 }
 
-const workload = () => ({ workload: $('workload').value, ...($('workload').value === MIX ? { workload_text: mix() } : {}) });
+// A workload file of one's own takes the place of the others.
+const LOAD = 'my-load.toml';
+const workload = () => $('load').value.trim() ? { workload: LOAD, workload_text: $('load').value } : ({ workload: $('workload').value, ...($('workload').value === MIX ? { workload_text: mix() } : {}) });
 // What to run, as the knobs say.
 function plan() {
   const set = Object.entries(KNOBS).filter(([id, key]) => $(id).value.trim() && !isLine(key)).map(([id, key]) => `${key}=${$(id).value.trim()}`);
@@ -244,14 +246,21 @@ function draw() {
     fresh.shares = false;
     drives.forEach((drive, at) => { if (drive.shares) strips[at].share(drive.shares); });
   }
+  // Two drives have one axis of time.
+  const own = drives.map((_, at) => strips[at]), furthest = Math.max(...own.map(strip => strip.end()));
+  own.forEach(strip => strip.reach(furthest));
 }
 // Blocks of the SLC cache's own are free blocks in the map, and not in what is counted.
 const besideCache = () => seen('facts').some(facts => facts.slc_blocks > 0) ? ' outside the SLC cache' : '';
 // What a tile shows of a frame, and where it is shown at all. The ratio of two drives is told where it is one.
+// A rate from the first request of the phase to the last completion; one request has none.
+const over = (count, host, factor) => host.requests > 1 && host.duration_ns ? count / host.duration_ns * factor : null;
 const TILES = [
   ['Simulated time', frame => frame.now_ns, latency],
   ['Phase', frame => frame.host.phase || frame.doing, text => text],
   ['Requests', ({ host }) => host.requests, count => count.toLocaleString('en')],
+  ['Requests a second', ({ host }) => over(host.requests, host, 1e9), rate => Math.round(rate).toLocaleString('en')],
+  ...['read', 'write'].map(op => [`${op === 'read' ? 'Read' : 'Write'} MB/s`, ({ host }) => over(host[op].bytes, host, 1e3), digits]),
   ...['read', 'write'].flatMap(op => [['p50', 'p50_ns'], ['p99', 'p99_ns'], ['p99.9', 'p999_ns']].map(([name, field]) => [`${op === 'read' ? 'Read' : 'Write'} ${name}`, ({ host }) => host[op][field], latency])),
   ['Write amplification', ({ host }) => host.write_amplification_ratio, value => value.toFixed(3)],
   ['Free blocks, fewest', ({ levels }) => levels?.free_blocks, String],
@@ -359,7 +368,8 @@ function turn(id, value) {
 function adopt(of) {
   $('file').value = of.device_text ?? '';
   if (!of.device_text) turn('device', of.device);
-  turn('workload', of.workload);
+  $('load').value = of.workload === LOAD ? of.workload_text ?? '' : '';
+  if (of.workload !== LOAD) turn('workload', of.workload);
   if (of.workload === MIX) unmix(of.workload_text ?? '');
   for (const id of Object.keys(KNOBS)) $(id).value = '';
   [trace, $('trace').value] = [null, ''];
@@ -378,7 +388,7 @@ function adopt(of) {
 }
 // Shows what is written in the boxes.
 function unfold() {
-  for (const id of ['sets', 'file', 'beside']) if ($(id).value.trim()) $(id).closest('details').open = true;
+  for (const id of ['sets', 'file', 'load', 'beside']) if ($(id).value.trim()) $(id).closest('details').open = true;
 }
 // What went wrong before a run was opened, to be told with what is wrong with the run.
 let complaint = '';
@@ -460,6 +470,25 @@ $('plan').addEventListener('change', async event => {
     }
   }
   begin();
+});
+// A file that is dropped anywhere on the page: a device or workload file by its name and what is in it, or else a trace.
+async function dropped(file) {
+  if (!file) return;
+  if (file.name.endsWith('.toml')) {
+    const text = await file.text();
+    $(/^\s*\[\[phase\]\]/m.test(text) ? 'load' : 'file').value = text;
+    unfold();
+    return begin();
+  }
+  const held = new DataTransfer();
+  held.items.add(file);
+  $('trace').files = held.files;
+  $('trace').dispatchEvent(new Event('change', { bubbles: true }));
+}
+window.addEventListener('dragover', event => event.preventDefault());
+window.addEventListener('drop', event => {
+  event.preventDefault();
+  dropped(event.dataTransfer.files[0]);
 });
 $('trace-remove').addEventListener('click', () => {
   [trace, $('trace').value] = [null, ''];

@@ -140,6 +140,8 @@ function blocksOf(canvas, legend, about) {
       if (side === LEAST_SIDE || planes * (lines * side + gap) <= TALL) return { side, lines, columns: Math.ceil(cells / lines), tall: lines * side + gap };
     }
   }
+  // What is drawn, and how it is laid out.
+  let drawn = null;
   function show(blocks, facts) {
     const cells = Math.max(blocks.per_plane, 1), planes = Math.max(blocks.state.length / cells, 1);
     const ratio = devicePixelRatio || 1, width = canvas.clientWidth;
@@ -170,11 +172,27 @@ function blocksOf(canvas, legend, about) {
     const cell = facts.blocks_per_plane === blocks.per_plane ? `each ${block}` : `some neighbouring ${block}s`;
     const counts = blocks.states.map((name, at) => [name, blocks.state.filter(of => of === at).length]).filter(([, count]) => count);
     const told = counts.map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', ');
+    drawn = { blocks, facts, cells, side, columns, tall, wide, row: group ? 'group' : 'plane', block };
+    pointer.mark(pen);
     about.textContent = `${lines > 1 ? `${lines} lines` : 'A row'} for each ${row}; a cell for ${cell}, the paler, the fewer valid pages. Cells: ${told}. Most erases of a ${block}: ${Math.max(0, ...blocks.erases)}.`;
   }
+  // What is at a place of the picture.
+  function tell({ x, y }) {
+    const { blocks, facts, cells, side, columns, tall, wide, row, block } = drawn;
+    const plane = Math.floor(y / tall), line = Math.floor((y - plane * tall) / side), column = Math.floor(x / wide);
+    const cell = line * columns + column, at = plane * cells + cell;
+    if (column >= columns || cell >= cells || at >= blocks.state.length) return null;
+    const name = facts.blocks_per_plane === blocks.per_plane ? `${block} ${cell}` : `cell ${cell} of ${cells}`;
+    return {
+      text: `${row} ${plane}, ${name}: ${blocks.states[blocks.state[at]]}, ${Math.round(blocks.valid[at] / 2.55)} % of the most valid pages, erased ${blocks.erases[at].toLocaleString('en')} times`,
+      box: [column * wide, plane * tall + line * side, wide, side],
+    };
+  }
+  const pointer = pointed(canvas, { steps: () => drawn ? [drawn.wide, drawn.side] : [0, 0], tell, redraw: () => { if (drawn) show(drawn.blocks, drawn.facts); } });
   const clear = () => { legend.textContent = ''; };
   function blank() {
     clear();
+    drawn = null;
     about.textContent = '';
     canvas.width = canvas.height = 0;
     canvas.style.height = '0';

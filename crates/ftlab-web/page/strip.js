@@ -6,10 +6,12 @@ function stripOf(canvas, legend, about) {
   const inksOf = () => facts.origins.map(name => colour(PURPOSE_INKS[name]));
   const wordOf = name => PURPOSE_WORDS[name] ?? name;
   let facts = null, spans = [], shares = null, now = 0, length = 1e6, detailed = true, since = 0, lost = 0;
+  // The time to which the picture reaches at least, so that those of two drives have one axis; and how it is laid out.
+  let least = 0, view = { row: MOST_ROW, from: 0, span: 1 };
 
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
-    [facts, spans, shares, now, since, lost] = [of, [], null, 0, 0, 0];
+    [facts, spans, shares, now, since, lost, least] = [of, [], null, 0, 0, 0, 0];
     canvas.style.height = `${Math.min(MOST_HEIGHT, AXIS + rows() * MOST_ROW)}px`;
     legend.textContent = '';
     const inks = inksOf();
@@ -44,6 +46,40 @@ function stripOf(canvas, legend, about) {
     shares = told;
     draw();
   }
+  // The time to which it has something to show.
+  const end = () => detailed ? now : windows() * (shares?.window_ns ?? 0);
+  function reach(ns) {
+    if (ns === least) return;
+    least = ns;
+    draw();
+  }
+  // What is at a place of the picture.
+  function tell({ x, y }) {
+    const width = canvas.clientWidth - GUTTER, at = Math.floor((y - AXIS) / view.row);
+    if (!facts || x < GUTTER || at < 0 || at >= rows()) return null;
+    const time = view.from + (x - GUTTER) / width * view.span;
+    const name = at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`;
+    const [from, until, text] = detailed ? operationAt(at, time) : sharesAt(at, time);
+    const left = GUTTER + Math.max(from - view.from, 0) / view.span * width, right = GUTTER + Math.min((until - view.from) / view.span, 1) * width;
+    return { text: `${name}, ${latency(Math.max(from, 0))} to ${latency(until)}: ${text}`, box: [left, AXIS + at * view.row, Math.max(right - left, 1), view.row] };
+  }
+  // The operation of a row at a time, or the gap between two: from when to when, and what it is.
+  function operationAt(at, time) {
+    const own = spans.filter(span => span.row === at);
+    const found = own.findLast(span => span.from <= time && time < span.until);
+    if (found) return [found.from, found.until, `${facts.kinds[found.kind]}, ${wordOf(facts.origins[found.origin])}`];
+    const from = Math.max(since, view.from, ...own.map(span => span.until).filter(ns => ns <= time));
+    const until = Math.min(now, ...own.map(span => span.from).filter(ns => ns > time));
+    if (time > now) return [now, Math.max(least, time), 'still to come'];
+    return time < since ? [view.from, since, 'not noted'] : [from, Math.max(until, from), 'nothing'];
+  }
+  function sharesAt(at, time) {
+    const window = shares?.window_ns ?? 1, cell = Math.floor(time / window);
+    if (!shares || cell >= windows()) return [end(), Math.max(least, time), 'still to come'];
+    const told = shares.by_origin.map((of, origin) => [wordOf(facts.origins[origin]), of.length ? (of.charCodeAt(cell * rows() + at) - NONE) / FULL * 100 : 0]);
+    const busy = told.filter(([, share]) => share > 0).map(([word, share]) => `${word} ${share.toFixed(0)} %`);
+    return [cell * window, (cell + 1) * window, busy.join(', ') || 'nothing'];
+  }
   // Whole windows of the shares.
   const windows = () => Math.max(0, ...(shares?.by_origin ?? []).map(of => of.length)) / rows();
 
@@ -57,8 +93,9 @@ function stripOf(canvas, legend, about) {
     pen.fillRect(0, 0, width, height);
     if (!facts) return;
     const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, (height - AXIS) / rows()));
-    const until = detailed ? now : windows() * (shares?.window_ns ?? 0), from = detailed ? now - length : 0;
+    const until = Math.max(end(), least), from = detailed ? until - length : 0;
     const span = Math.max(until - from, 1);
+    view = { row, from, span };
     const x = time => GUTTER + Math.max(0, (time - from) / span) * (width - GUTTER);
     pen.font = '11px system-ui, sans-serif';
     const labels = Math.max(1, Math.ceil(13 / row));
@@ -79,6 +116,7 @@ function stripOf(canvas, legend, about) {
       if (time >= 0) pen.fillText(time ? latency(time) : '0', mark === 4 ? width - 2 : x(time) + 2, 13);
     }
     pen.textAlign = 'start';
+    pointer.mark(pen);
     about.textContent = detailed
       ? `The last ${latency(length)} of simulated time, to ${latency(now)}.${since > from ? ` Operations are noted from ${latency(since)} on; what was under way then is not drawn.` : ''}${lost ? ` ${lost.toLocaleString('en')} operations were too many to draw.` : ''}`
       : `How busy each was from the beginning: a full row is all of the time, in the colours of the purposes.${sums()} Slow down to see single operations.`;
@@ -140,6 +178,7 @@ function stripOf(canvas, legend, about) {
     [facts, legend.textContent, about.textContent] = [null, '', ''];
     draw();
   }
+  const pointer = pointed(canvas, { steps: () => [(canvas.clientWidth - GUTTER) / 100, view.row], tell, redraw: draw });
   new ResizeObserver(draw).observe(canvas);
-  return { open, add, share, blank, MOST_SPANS };
+  return { open, add, share, blank, end, reach, MOST_SPANS };
 }

@@ -28,6 +28,8 @@ pub struct HostSoFar {
     /// Blocks that were chosen for collection in the phase, and merges of all kinds, likewise.
     collections: u64,
     merges: u64,
+    /// From the first request to the last completion, as the result's rates have it.
+    duration_ns: Nanos,
     read: OpSoFar,
     write: OpSoFar,
 }
@@ -85,6 +87,7 @@ impl HostSoFar {
             requests: host.requests(),
             collections: device.ftl.gc_runs,
             merges: device.merges.merges(),
+            duration_ns: host.duration(),
             read: OpSoFar::of(host.op(Op::Read)),
             write: OpSoFar::of(host.op(Op::Write)),
             ..HostSoFar::default()

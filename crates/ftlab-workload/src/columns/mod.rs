@@ -88,13 +88,17 @@ impl<const N: usize> Columns<N> {
         self.indices[column].is_some()
     }
 
-    /// Whether the footer says that something is true.
+    /// A text in the footer.
     #[must_use]
-    pub fn says(&self, key: &str) -> bool {
-        let said = self.reader.metadata().file_metadata().key_value_metadata();
-        said.is_some_and(|said| {
-            said.iter().any(|of| of.key == key && of.value.as_deref() == Some("true"))
-        })
+    pub fn text(&self, key: &str) -> Option<String> {
+        let texts = self.reader.metadata().file_metadata().key_value_metadata()?;
+        texts.iter().find(|text| text.key == key)?.value.clone()
+    }
+
+    /// The program that wrote the file, by its footer.
+    #[must_use]
+    pub fn writer(&self) -> Option<&str> {
+        self.reader.metadata().file_metadata().created_by()
     }
 
     /// Decodes the next rows, at most `most`, and returns their number; 0 at the end.

@@ -28,6 +28,9 @@ const ENOUGH: u64 = 100;
 
 /// Warns of a high mean rate if the file does not state its time unit, and of an absurd rate in any case.
 pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
+    if gate.records >= SHAPED_FROM && gate.is_at_once() && !gate.timeless {
+        return Some(format!("all {} requests have one time: is that the column of the times?", gate.records));
+    }
     let plan = &options.columns;
     let said =
         options.time_unit.is_some() || plan.of(RequestPart::Time).is_some_and(Given::has_unit);
@@ -261,6 +264,27 @@ pub(crate) fn bytes(format: &Format, options: &Options, first: &FirstRequests) -
     let sizes = options.units(format).size == SpaceUnit::Sector && options.size_unit.is_none();
     let sizes = if sizes { ", and `size_unit` byte, as the sizes look so, too" } else { "" };
     Some(format!("{odd} (`address_unit` byte{sizes}; or `address_unit` sector, if they are right)"))
+}
+
+/// Warns of sizes that look like sectors in a format that uses bytes: nearly all requests, `widened` of them, end within a sector.
+pub(crate) fn sectors(
+    format: &Format,
+    options: &Options,
+    gate: &Gate,
+    widened: u64,
+) -> Option<String> {
+    let unsaid = options.size_unit.is_none() && options.columns.is_empty();
+    let in_bytes = format.units.size == SpaceUnit::Byte && unsaid;
+    let are_odd = gate.records >= SHAPED_FROM
+        && widened * 10 > gate.records * 9
+        && gate.sectors <= gate.records * 2;
+    (in_bytes && are_odd).then(|| {
+        format!(
+            "{widened} of {} requests end within a sector if sizes count bytes, as those of disks don't: do they count sectors \
+             (`size_unit` sector)?",
+            gate.records
+        )
+    })
 }
 
 /// Warns of sizes that look like pages in a format that uses sectors.

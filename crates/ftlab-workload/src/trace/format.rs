@@ -247,6 +247,10 @@ pub(crate) struct Columns {
     pub size: usize,
 }
 
+/// What tells a trace from others: a hash of its requests apart from their times, how many they are, when they begin, and how long
+/// they last.
+pub(crate) type Print = [u64; 4];
+
 /// Remarks of a reader.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Remarks {
@@ -262,6 +266,8 @@ pub(crate) struct Remarks {
     pub timeless: bool,
     /// Whether it is of the files of an archive, which are read in its order.
     pub is_archive: bool,
+    /// The files within, and what tells them apart.
+    pub prints: Vec<(Print, String)>,
     /// The names of its columns, if its first line has them.
     pub columns: Option<Vec<String>>,
     /// What the file has and its requests do not, beyond what is so with all files of the format.

@@ -36,6 +36,7 @@ mod moments;
 mod names_of_columns;
 mod natural;
 mod numbers;
+mod odd_tables;
 mod op_words;
 mod options;
 mod pages;

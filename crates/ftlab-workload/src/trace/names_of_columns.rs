@@ -53,6 +53,7 @@ pub(super) const HINTS: [(RequestPart, &[&str]); 5] = [
             "what",
             "flag",
             "write",
+            "read",
         ],
     ),
     (
@@ -256,6 +257,9 @@ fn hinted(words: &[String]) -> Option<RequestPart> {
         let is_unit = SECTOR.contains(&hint) || BYTE.contains(&hint) || PAGE.contains(&hint);
         place_of(words, hint).map(|last| (!is_unit, last, hint.len()))
     };
+    // Many names have a read in them, such as `read_latency`.
+    let is_other = |hint: &str| hint == "read" && words.len() > 1;
+    let all = all.filter(|(_, hint)| !is_other(hint));
     let weighed = all.filter_map(|(part, hint)| Some((weight(hint)?, part)));
     weighed.max_by_key(|(weight, _)| *weight).map(|(_, part)| part)
 }
@@ -321,6 +325,7 @@ mod tests {
             ("sector", RequestPart::Offset),
             ("bytes", RequestPart::Size),
             ("is_read", RequestPart::Op),
+            ("Read", RequestPart::Op),
             ("lpn", RequestPart::Offset),
             ("page", RequestPart::Offset),
             ("page_count", RequestPart::Size),
@@ -336,6 +341,7 @@ mod tests {
     fn names_of_other_things_are_no_parts() {
         for name in [
             "latency_us",
+            "read_latency",
             "qd",
             "status",
             "hosts",

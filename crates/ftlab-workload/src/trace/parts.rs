@@ -12,7 +12,7 @@ use super::archive::{Archive, OddEnd, is_beside};
 use super::character::MOST_STREAMS;
 use super::error::{ErrorKind, TraceError};
 use super::folder::Gathered;
-use super::format::{Format, Remarks};
+use super::format::{Format, Print, Remarks};
 use super::formats::names::Names;
 use super::gate::{Gate, Refusal};
 use super::input::{self, Compression, Location};
@@ -72,7 +72,7 @@ pub(crate) struct PartsSource {
     /// Of the files of an archive so far.
     formats: FormatsSeen,
     /// The files read so far, by a print of their requests.
-    seen: BTreeMap<[u64; 4], String>,
+    seen: BTreeMap<Print, String>,
     remarks: Remarks,
     skipped: Skipped,
     /// What is odd about the end of an archive.
@@ -280,22 +280,33 @@ impl PartsSource {
         }
     }
 
-    /// Warns of a file whose requests another one has had. Files that were named one by one may be the same on purpose.
+    /// Warns of a file, or one in an archive, whose requests another one has had. Files that were named one by one may be the same on
+    /// purpose.
     fn repeated(&mut self, trace: &Trace) -> Option<String> {
-        let (file, print) = (trace.name().to_owned(), trace.print());
-        let warning = self.seen.get(&print).map(|first| match &self.streams {
-            None => format!("{file}: its requests and times are those of {first}, and are played twice; take one away"),
-            Some(_) if *first == file => format!(
+        let (mut again, mut more) = (None, 0);
+        for (print, file) in trace.prints() {
+            match self.seen.get(&print) {
+                Some(first) if again.is_none() => again = Some((file, first.clone())),
+                Some(_) => more += 1,
+                None => drop(self.seen.insert(print, file)),
+            }
+        }
+        let (file, first) = again?;
+        let more = match more {
+            0 => String::new(),
+            more => format!(" (and those of {} in it as well)", counted(more, "other", "others")),
+        };
+        Some(match &self.streams {
+            None => format!("{file}: its requests and times are those of {first}{more}, and are played twice; take one away"),
+            Some(_) if first == file => format!(
                 "{file} is named twice, and is played twice, each time with streams of its own; if that is not meant, \
                  name it once"
             ),
             Some(_) => format!(
-                "{file}: its requests and times are those of {first}, and are played twice, each with streams of its own; \
+                "{file}: its requests and times are those of {first}{more}, and are played twice, each with streams of its own; \
                  if that is not meant, name one of them"
             ),
-        });
-        self.seen.entry(print).or_insert(file);
-        warning
+        })
     }
 
     /// Whether a table names other columns than the first one, in words: numbers of columns would mean others in each.
@@ -402,6 +413,10 @@ impl RecordSource for PartsSource {
     fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
         remarks.is_archive = matches!(self.supply, Supply::Archive { .. });
+        if remarks.is_archive {
+            let seen = self.seen.iter().map(|(print, file)| (*print, file.clone()));
+            remarks.prints = seen.collect();
+        }
         if let Some(end) = self.odd_end {
             let file = self.names.last().map_or("", |(name, _)| name.as_str());
             remarks.warnings.push(match end {

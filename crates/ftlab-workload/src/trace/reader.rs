@@ -13,7 +13,7 @@ use super::chance::FirstRequests;
 use super::clock::ClockSteps;
 use super::error::{ErrorKind, TraceError, TracePosition};
 use super::folder::Gathered;
-use super::format::{self, Codec, Detected, Format, Remarks};
+use super::format::{self, Codec, Detected, Format, Print, Remarks};
 use super::formats::names::NamedStreams;
 use super::formats::{self, parquet};
 use super::gate::Gate;
@@ -411,10 +411,16 @@ impl Trace {
         self.origin.unwrap_or(SimTime::ZERO)
     }
 
-    /// A print of its requests apart from their times, how many they are, when they begin, and how long they last.
-    pub(crate) fn print(&self) -> [u64; 4] {
+    /// What tells it from others.
+    pub(crate) fn print(&self) -> Print {
         let hash = self.gate.repeats.hash();
         [hash, self.gate.records, self.origin().0, self.gate.duration_ns()]
+    }
+
+    /// The files within, if it is an archive, or else itself, with what tells them from others.
+    pub(crate) fn prints(&self) -> Vec<(Print, String)> {
+        let Remarks { is_archive, prints, .. } = self.source.remarks();
+        if is_archive { prints } else { vec![(self.print(), self.name.clone())] }
     }
 
     /// Whether its requests have no times, as far as it was read.
@@ -537,6 +543,8 @@ impl Trace {
         all.extend(super::doubts::clock(self.format, &self.options, &self.gate));
         all.extend(super::doubts::tick(&self.gate, &self.steps));
         all.extend(super::doubts::sizes(self.format, &self.options, &self.gate));
+        let widened = remarks.widened;
+        all.extend(super::doubts::sectors(self.format, &self.options, &self.gate, widened));
         all.extend(super::doubts::bytes(self.format, &self.options, &self.first));
         all.extend(super::doubts::large(&self.gate));
         all.extend(super::doubts::seldom(&self.options, &self.gate));

@@ -10,6 +10,7 @@ use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
 use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
+use super::odd_tables::{BlockSize, DateInTwo, events, of_fio, ragged, without_times};
 use super::op_words::{self, OpWords, truth};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words, without_head};
 use super::units::{SINCE_1970, SpaceUnit, TimeUnit, time_name};
@@ -46,6 +47,12 @@ const HALVES: [(&[&str], &str, &str); 3] = [
 
 /// Whether a text is the output of a program that is only half of a trace: what it lacks, and the remedy.
 pub(crate) fn half(sample: &[u8]) -> Option<(&'static str, &'static str)> {
+    if first_lines(sample).next().is_some_and(|line| line.trim_ascii_start().starts_with(b"{")) {
+        return Some((
+            "this is JSON, and no table",
+            "make a table of it, such as by jq -r '[.time, .op, .offset, .size] | @csv' FILE, and name its columns (`columns`)",
+        ));
+    }
     let lines = || first_lines(sample).take(SHOWN).map(String::from_utf8_lossy);
     let is = |words: &[&str]| lines().any(|line| words.iter().all(|word| line.contains(word)));
     let found = HALVES
@@ -102,7 +109,8 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
         return below;
     }
     let Some(separator) = guess_separator(sample) else {
-        return Guess { shown: String::new(), columns: None, lacks_op: false, notes: Vec::new() };
+        let shown = ragged(sample).unwrap_or_default();
+        return Guess { shown, columns: None, lacks_op: false, notes: Vec::new() };
     };
     let mut splitter = Splitter::new(separator);
     let head = head::of(sample);
@@ -144,7 +152,8 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
         return None;
     }
     let joined = DateInTwo::of(data);
-    let table = TableStart { first, is_head, data, joined };
+    let block = BlockSize::of(first, data).filter(|_| is_head);
+    let table = TableStart { first, is_head, data, joined, block };
     let found = table.parts(notes);
     let has = |part: RequestPart| found.iter().any(|(known, _)| *known == part);
     if NEEDED.into_iter().filter(|part| has(*part)).count() < 2 || !has(RequestPart::Offset) {
@@ -153,9 +162,11 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     let offset = found.iter().find(|(part, _)| *part == RequestPart::Offset && is_head);
     let counts_pages = offset
         .and_then(|(part, index)| unit_of(*part, &first[*index]))
-        .filter(|unit| *unit == SpaceUnit::Page4k.bytes());
+        .filter(|unit| *unit == SpaceUnit::Page4k.bytes())
+        .or_else(|| table.block.as_ref().map(|block| block.bytes));
     let said = |(part, index): &(RequestPart, usize)| {
-        let usual = counts_pages.filter(|_| *part == RequestPart::Size);
+        let in_blocks = table.block.as_ref().filter(|_| *part == RequestPart::Offset && table.counts_blocks(*index));
+        let usual = counts_pages.filter(|_| *part == RequestPart::Size).or_else(|| in_blocks.map(|block| block.bytes));
         table.said(*part, Cells { data, index: *index, usual }, notes)
     };
     let mut parts: Vec<String> = found.iter().map(said).collect();
@@ -168,6 +179,10 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
             notes.push("no column tells the sizes, so 4KiB is a guess".to_owned());
         }
     }
+    if !has(RequestPart::Time) {
+        notes.push(without_times(first, is_head));
+    }
+    notes.extend(of_fio(data, is_head));
     notes.extend(events(data, &found));
     if let Some((_, index)) = found.iter().find(|(part, _)| *part == RequestPart::Op) {
         notes.extend(unexplained(is_head.then(|| first[*index].as_str()), data, *index));
@@ -182,13 +197,21 @@ struct TableStart<'a> {
     is_head: bool,
     data: &'a [Vec<String>],
     joined: Option<DateInTwo>,
+    block: Option<BlockSize>,
 }
 
 impl TableStart<'_> {
+    /// Whether the name of a column says that it counts blocks.
+    fn counts_blocks(&self, index: usize) -> bool {
+        let words = words(&self.first[index]);
+        ["block", "lba", "lbn"].into_iter().any(|hint| has(&words, hint))
+    }
+
     /// Where the parts of a request are, as far as that is likely.
     fn parts(&self, notes: &mut Vec<String>) -> FoundColumns {
-        let TableStart { first, is_head, data, joined } = self;
-        let mut found = if *is_head { by_names(first, data, notes) } else { Vec::new() };
+        let TableStart { first, is_head, data, joined, block } = self;
+        let sizes = block.as_ref().map(|block| block.index);
+        let mut found = if *is_head { by_names(first, data, sizes, notes) } else { Vec::new() };
         if let Some(joined) = joined {
             found.retain(|(part, _)| *part != RequestPart::Time);
             found.push((RequestPart::Time, joined.time));
@@ -198,7 +221,7 @@ impl TableStart<'_> {
         // A line may have more cells than the head.
         let is_no_part = |index: usize| {
             let is_named = *is_head && first.get(index).is_some_and(|name| is_no_part(name));
-            is_named || joined.as_ref().is_some_and(|joined| joined.date == index)
+            is_named || sizes == Some(index) || joined.as_ref().is_some_and(|joined| joined.date == index)
         };
         by_content(&without(data, is_no_part), &mut found);
         notes.extend(odd_sizes(data, &mut found, are_mostly_numbers));
@@ -224,51 +247,6 @@ impl TableStart<'_> {
         };
         let unit = unit(part, if *is_head { name } else { "" }, cells, notes);
         format!("{}={column}{unit}", part.name())
-    }
-}
-
-/// A date and a time of day in two columns. Neither is a time, so they must be joined first.
-struct DateInTwo {
-    date: usize,
-    time: usize,
-    /// What stands between them in a date that can be read.
-    between: char,
-}
-
-impl DateInTwo {
-    /// Finds them.
-    fn of(data: &[Vec<String>]) -> Option<DateInTwo> {
-        let width = data.iter().map(Vec::len).min().unwrap_or(0);
-        let are_dates = |whole: &dyn Fn(&[String]) -> String| {
-            data.iter().all(|row| moment_ns(whole(row).as_bytes()).is_some())
-        };
-        let is_time = |time: &usize| are_dates(&|row| format!("2000-01-01T{}", row[*time]));
-        let time = (0..width).find(is_time)?;
-        let pair = |date: usize| ['T', ' '].map(|between| DateInTwo { date, time, between });
-        let mut pairs = (0..width).filter(|date| *date != time).flat_map(pair);
-        pairs.find(|pair| are_dates(&|row| pair.join(row)))
-    }
-
-    fn join(&self, row: &[String]) -> String {
-        format!("{}{}{}", row[self.date], self.between, row[self.time])
-    }
-
-    /// Where a column is once they stand in the first of their two.
-    fn place(&self, index: usize) -> usize {
-        match index == self.time {
-            true => self.date.min(self.time),
-            false => index - usize::from(index > self.date.max(self.time)),
-        }
-    }
-
-    fn note(&self, row: &[String]) -> String {
-        format!(
-            "the date and the time of day stand in two columns, {} and {}: join them to column {} first, in all lines, such as {}",
-            self.date + 1,
-            self.time + 1,
-            self.place(self.time) + 1,
-            self.join(row)
-        )
     }
 }
 
@@ -313,39 +291,6 @@ fn truths(words: &[String], odd: &[&str]) -> Option<String> {
     Some(odd.iter().map(said).collect::<Option<Vec<String>>>()?.join(","))
 }
 
-/// Events of a request, as blkparse and ftrace call them.
-const EVENTS: [&str; 12] = [
-    "Q",
-    "G",
-    "I",
-    "D",
-    "C",
-    "M",
-    "R",
-    "block_bio_queue",
-    "block_rq_insert",
-    "block_rq_issue",
-    "block_rq_complete",
-    "block_rq_requeue",
-];
-
-/// What to do about a column of events, of which a request has several.
-fn events(data: &[Vec<String>], found: &FoundColumns) -> Option<String> {
-    let width = data.iter().map(Vec::len).min().unwrap_or(0);
-    let is_free = |index: &usize| !found.iter().any(|(_, taken)| taken == index);
-    let are_events = |index: &usize| {
-        let cells = || data.iter().map(|row| row[*index].trim_end_matches(':'));
-        cells().all(|cell| EVENTS.contains(&cell)) && cells().any(|cell| cell != data[0][*index])
-    };
-    (0..width).filter(is_free).find(are_events).map(|index| {
-        format!(
-            "column {} holds events, such as {}, of which a request has several: keep the lines of one, such as issues",
-            index + 1,
-            data[0][index]
-        )
-    })
-}
-
 /// A column, and the unit that its numbers have if they are no bytes and its name tells none.
 struct Cells<'a> {
     data: &'a [Vec<String>],
@@ -374,7 +319,8 @@ fn unit(part: RequestPart, name: &str, cells: Cells<'_>, notes: &mut Vec<String>
         }
         RequestPart::Offset | RequestPart::Size => {
             let is_odd = |field: &[u8]| whole_number(field).is_some_and(|value| value % 512 != 0);
-            match unit_of(part, name) {
+            let by_name = unit_of(part, name);
+            match usual.filter(|_| by_name.is_some()).or(by_name) {
                 // Bytes are multiples of sectors.
                 None if fields().any(is_odd) => {
                     guessed_unit(part, usual.unwrap_or(SECTOR_BYTES), notes)
@@ -393,14 +339,14 @@ fn guessed_unit(part: RequestPart, unit: u64, notes: &mut Vec<String>) -> String
     format!(":{unit}")
 }
 
-/// The columns by their names. One that is called as a part is, but has a few cells that can't be it, is none the less no other's.
-fn by_names(head: &[String], data: &[Vec<String>], notes: &mut Vec<String>) -> FoundColumns {
+/// The columns by their names, but for the one of other sizes. One that is called as a part is, but has a few cells that can't be it, is none the less no other's.
+fn by_names(head: &[String], data: &[Vec<String>], other: Option<usize>, notes: &mut Vec<String>) -> FoundColumns {
     let mut found = FoundColumns::new();
     let words: Vec<Vec<String>> = head.iter().map(|name| words(name)).collect();
     let parts: Vec<Option<RequestPart>> = head.iter().map(|name| part_of(name)).collect();
     for (part, hints) in HINTS {
         let fits = |index: &usize, hint: &str, is_odd: bool| {
-            let free = !found.iter().any(|(_, taken)| taken == index);
+            let free = other != Some(*index) && !found.iter().any(|(_, taken)| taken == index);
             let is_its = parts[*index] == Some(part) && has(&words[*index], hint);
             let holds = || match is_odd {
                 true => odd_number(part, data, *index).is_some(),
@@ -522,6 +468,14 @@ fn holds(part: RequestPart, data: &[Vec<String>], index: usize) -> bool {
     few && data.iter().all(fits)
 }
 
+/// Whether these are two words, of which one begins as read and one as write.
+fn are_a_pair<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
+    let mut words: Vec<String> = cells.map(str::to_ascii_lowercase).collect();
+    words.sort_unstable();
+    words.dedup();
+    matches!(&words[..], [read, write] if read.starts_with('r') && write.starts_with('w'))
+}
+
 /// Adds what is missing: words are operations, and so are two codes; of numbers what is likely.
 fn by_content(data: &[Vec<String>], found: &mut FoundColumns) {
     let width = data.iter().map(Vec::len).min().unwrap_or(0);
@@ -544,7 +498,8 @@ fn by_content(data: &[Vec<String>], found: &mut FoundColumns) {
                 && all(*index).any(|code| code == "1")
         };
         let code = || (0..width).filter(is_free).find(is_code);
-        let op = word.or_else(code);
+        let pair = || (0..width).filter(is_free).find(|index| are_a_pair(all(*index)));
+        let op = word.or_else(code).or_else(pair);
         found.extend(op.map(|index| (RequestPart::Op, index)));
     }
     add_likely(data, found);

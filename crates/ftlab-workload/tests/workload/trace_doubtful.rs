@@ -363,3 +363,11 @@ fn suggested_operations_are_those_that_the_names_tell() {
     let said = suggested(&events("C"));
     assert!(said.contains("op=4") && said.contains("column 3 holds events"), "{said}");
 }
+
+#[test]
+fn requests_at_one_time_have_no_rate() {
+    let lines: String = (0..60).map(|at| format!("1000,h,0,Read,{},4096,1\n", at * 4096)).collect();
+    let (_, facts) = read(&lines, Options::default());
+    let told = facts.warnings.join("; ");
+    assert!(told.contains("all 60 requests have one time") && !told.contains("a second"), "{told}");
+}

@@ -354,6 +354,36 @@ fn damaged_containers_are_said_to_be_damaged() {
 }
 
 #[test]
+fn a_flipped_bit_of_a_parquet_file_never_reads_as_another_request() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let lines = ssdsim((0..3_000).map(|step| (step * 1_000_003, step * step % 977 * 8, 8 + step % 3 * 8)));
+    let path = folder.path().join("t.parquet");
+    let mut trace = open(text(lines.as_str()), Options::default()).expect("readable");
+    let parquet = named("parquet").expect("known");
+    convert(&mut trace, parquet, &path, ConvertOptions::default()).expect("written");
+    let whole = std::fs::read(&path).expect("there");
+    let read = |bytes: Vec<u8>| -> Result<Vec<Record>, TraceError> {
+        let mut trace = open(Location::Memory("t".to_owned(), bytes.into()), Options::default())?;
+        let (mut all, mut batch) = (Vec::new(), Vec::new());
+        while trace.next_batch(&mut batch)? {
+            all.extend_from_slice(&batch);
+        }
+        Ok(all)
+    };
+    let records = read(whole.clone()).expect("readable");
+    let mut by_sums = 0;
+    for at in (0..whole.len()).step_by(7) {
+        let mut flipped = whole.clone();
+        flipped[at] ^= 1 << (at / 7 % 8);
+        match read(flipped) {
+            Ok(other) => assert!(other == records, "byte {at}"),
+            Err(error) => by_sums += usize::from(error.problem.contains("by the sums in its footer")),
+        }
+    }
+    assert!(by_sums > 20, "{by_sums}");
+}
+
+#[test]
 fn a_line_without_end_does_not_fill_memory() {
     let error = failure(vec![b'7'; 1 << 20]);
     assert!(error.problem.starts_with("a line is longer than 64 KiB"), "{error}");

@@ -145,6 +145,19 @@ fn a_file_that_a_folder_has_twice_is_remarked() {
 }
 
 #[test]
+fn files_that_stand_beside_the_archive_they_came_from_are_remarked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("t.tar.gz"), TAR).expect("written");
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(TAR));
+    archive.unpack(folder.path().join("t")).expect("unpacked");
+    let (records, facts) = read_well(folder.path().into());
+    assert_eq!(records.len(), 6);
+    let told = facts.warnings.join("; ");
+    assert!(told.contains("and are played twice; take one away"), "{told}");
+    assert!(told.contains("1 other in it") || told.matches("played twice").count() == 2, "{told}");
+}
+
+#[test]
 fn several_files_have_streams_of_their_own() {
     let folder = tempfile::tempdir().expect("a folder");
     write(folder.path(), "one.csv", "1000,h,0,Read,0,4096,1\n3000,h,5,Read,4096,4096,1\n");

@@ -309,6 +309,16 @@ impl BlockEvents {
                  counts those"
             ));
         }
+        if self.requeues.unissued() > 0 {
+            let given_back = counted(
+                self.requeues.unissued(),
+                "request was given back (requeued) whose issue is not in this file",
+                "requests were given back (requeued) whose issues are not in this file",
+            );
+            warnings.push(format!(
+                "{given_back}: if it was recorded by another processor, and the next issue here, such a request counts twice"
+            ));
+        }
         if self.event == BlkEvent::Complete {
             let complete = names.all(BlkEvent::Complete);
             warnings.push(format!(

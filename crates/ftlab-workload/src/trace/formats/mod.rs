@@ -19,6 +19,7 @@ pub(crate) mod msr;
 pub(crate) mod names;
 pub(crate) mod oracle_general;
 pub(crate) mod parquet;
+mod parquet_sums;
 pub(crate) mod parquet_writer;
 mod requeues;
 pub(crate) mod spc;

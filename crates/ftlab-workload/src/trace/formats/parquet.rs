@@ -15,6 +15,8 @@ use crate::trace::record::{Record, op_of};
 use crate::trace::source::{RecordSource, Skipped};
 use crate::trace::units::{Epoch, SpaceUnit, TimeUnit, Units};
 
+use super::parquet_sums::{ColumnSums, SUMS, WRITER};
+
 pub(crate) static FORMAT: Format = Format {
     name: "parquet",
     doc: "Parquet with the columns of a record; the smallest and fastest to read",
@@ -58,8 +60,11 @@ pub(crate) fn open(
     };
     let columns = columns.map_err(|unread| refused(name, unread))?;
     let units = options.units(&FORMAT);
+    let written = columns.writer().is_some_and(|writer| writer.starts_with(WRITER));
+    let sums = columns.text(SUMS).filter(|_| written).map(|text| (text, ColumnSums::default()));
     Ok(Box::new(ParquetSource {
         columns,
+        sums,
         name: name.to_owned(),
         units,
         row: 0,
@@ -105,6 +110,8 @@ fn refused(name: &str, unread: Unread) -> TraceError {
 
 struct ParquetSource {
     columns: Columns<{ COLUMNS.len() }>,
+    /// The sums in the footer, and those of the rows so far.
+    sums: Option<(String, ColumnSums)>,
     name: String,
     units: Units,
     row: u64,
@@ -123,7 +130,12 @@ impl RecordSource for ParquetSource {
             let most = STEP.min(limit - out.len());
             let count = self.columns.fill(most).map_err(|unread| refused(&self.name, unread))?;
             if count == 0 {
-                return Ok(false);
+                return self.compare_sums().map(|()| false);
+            }
+            if let Some((_, sums)) = &mut self.sums {
+                for (column, values) in self.columns.rows().iter().enumerate() {
+                    sums.add(column, values.iter().copied());
+                }
             }
             for index in 0..count {
                 self.row += 1;
@@ -134,7 +146,7 @@ impl RecordSource for ParquetSource {
     }
 
     fn remarks(&self) -> Remarks {
-        let timeless = self.columns.says(TIMELESS);
+        let timeless = self.columns.text(TIMELESS).is_some_and(|said| said == "true");
         let mut remarks = Remarks { timeless, ..Remarks::default() };
         if timeless {
             remarks.assumed.push("requests have no times, as the file says".to_owned());
@@ -153,6 +165,17 @@ impl RecordSource for ParquetSource {
 }
 
 impl ParquetSource {
+    /// Refuses rows that are not those that were written.
+    fn compare_sums(&self) -> Result<(), TraceError> {
+        let differ = self.sums.as_ref().is_some_and(|(written, read)| *written != read.text());
+        if !differ {
+            return Ok(());
+        }
+        let problem = format!("its {} rows are not those that were written, by the sums in its footer", self.row);
+        let remedy = "the file is damaged: fetch or convert it again";
+        Err(TraceError::new(ErrorKind::Corrupt, &self.name, problem, remedy))
+    }
+
     fn admit(
         &mut self,
         index: usize,

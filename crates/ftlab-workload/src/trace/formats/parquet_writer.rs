@@ -15,6 +15,7 @@ use parquet::schema::types::{ColumnPath, Type};
 use crate::trace::record::{Record, op_code};
 
 use super::parquet::{COLUMNS, TIMELESS};
+use super::parquet_sums::{ColumnSums, SUMS, WRITER};
 
 /// The rows of a row group: some megabytes, so that a reader needs little memory.
 const GROUP_ROWS: usize = 1 << 20;
@@ -27,6 +28,7 @@ pub(crate) struct ParquetWriter {
     lbas: Vec<i64>,
     sectors: Vec<i32>,
     streams: Vec<i32>,
+    sums: ColumnSums,
 }
 
 impl ParquetWriter {
@@ -43,6 +45,7 @@ impl ParquetWriter {
             lbas: Vec::new(),
             sectors: Vec::new(),
             streams: Vec::new(),
+            sums: ColumnSums::default(),
         })
     }
 
@@ -56,9 +59,11 @@ impl ParquetWriter {
         if self.times.len() == GROUP_ROWS { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes the remaining rows and the footer, which says if the requests have no times.
+    /// Writes the remaining rows and the footer: sums of the columns, and whether the requests have no times.
     pub fn finish(mut self, timeless: bool) -> io::Result<File> {
         self.write_group()?;
+        let sums = KeyValue::new(SUMS.to_owned(), self.sums.text());
+        self.out.append_key_value_metadata(sums);
         if timeless {
             let said = KeyValue::new(TIMELESS.to_owned(), "true".to_owned());
             self.out.append_key_value_metadata(said);
@@ -73,6 +78,11 @@ impl ParquetWriter {
     fn try_write_group(&mut self) -> Result<(), ParquetError> {
         if self.times.is_empty() {
             return Ok(());
+        }
+        self.sums.add(0, self.times.iter().map(|value| value.cast_unsigned()));
+        self.sums.add(2, self.lbas.iter().map(|value| value.cast_unsigned()));
+        for (column, values) in [(1, &self.ops), (3, &self.sectors), (4, &self.streams)] {
+            self.sums.add(column, values.iter().map(|value| u64::from(value.cast_unsigned())));
         }
         let mut group = self.out.next_row_group()?;
         wide(&mut group, &mut self.times)?;
@@ -134,6 +144,7 @@ fn schema() -> Result<Arc<Type>, ParquetError> {
 fn properties() -> Result<WriterProperties, ParquetError> {
     let path = |name: &str| ColumnPath::from(name);
     Ok(WriterProperties::builder()
+        .set_created_by(format!("{WRITER}{}", env!("CARGO_PKG_VERSION")))
         .set_compression(Compression::ZSTD(ZstdLevel::try_new(1)?))
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_column_dictionary_enabled(path("t_ns"), false)

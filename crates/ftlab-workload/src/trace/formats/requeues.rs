@@ -23,6 +23,8 @@ pub(super) struct Requeues {
     issues: u64,
     /// Issues of such requests.
     again: u64,
+    /// Requests that were given back without an issue that is remembered.
+    unissued: u64,
 }
 
 impl Requeues {
@@ -54,6 +56,8 @@ impl Requeues {
         if let Some(at) = self.issued.iter().rposition(|known| *known == key) {
             self.issued.remove(at);
             self.given_back.push_back((key, self.issues));
+        } else {
+            self.unissued += 1;
         }
     }
 
@@ -71,6 +75,11 @@ impl Requeues {
     /// Whether requests were given back and not issued again yet.
     pub fn are_awaited(&self) -> bool {
         !self.given_back.is_empty()
+    }
+
+    /// How many requests were given back without an issue that is remembered.
+    pub fn unissued(&self) -> u64 {
+        self.unissued
     }
 
     /// How many issues were of requests that had been given back.
@@ -111,7 +120,7 @@ mod tests {
         requeues.give_back(KEY);
         requeues.end(KEY);
         assert!(requeues.issue(KEY), "it ended");
-        assert_eq!(requeues.again(), 2);
+        assert_eq!((requeues.again(), requeues.unissued()), (2, 2));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! in seconds. The specification allows further fields, which are ignored.
 
 use ftlab::host::Op;
-use ftlab::units::{Nanos, SECTOR_BYTES};
+use ftlab::units::Nanos;
 
 use crate::trace::error::Bad;
 use crate::trace::fields::{Extent, Fields};
@@ -31,19 +31,9 @@ pub(crate) static FORMAT: Format = Format {
     },
 };
 
-/// The least number of requests for a doubt about their sizes.
-const ENOUGH: u64 = 16;
-/// Sizes of so many sectors, 1 MiB, are the largest that most systems issue.
-const LARGEST_IN_SECTORS: u32 = 2048;
-
 struct Spc {
     units: Units,
     widened: u64,
-    requests: u64,
-    /// The largest request as it was read, in sectors.
-    largest: u32,
-    /// Whether the unit of sizes was said.
-    said: bool,
 }
 
 impl LineFormat for Spc {
@@ -53,9 +43,8 @@ impl LineFormat for Spc {
     const HEADS: &'static [&'static [&'static str]] =
         &[&["ASU", "LBA", "Size", "Opcode", "Timestamp"]];
 
-    fn new(units: Units, options: &Options, _: &[u8]) -> Spc {
-        let said = options.size_unit.is_some();
-        Spc { units, widened: 0, requests: 0, largest: 0, said }
+    fn new(units: Units, _: &Options, _: &[u8]) -> Spc {
+        Spc { units, widened: 0 }
     }
 
     #[inline]
@@ -70,33 +59,11 @@ impl LineFormat for Spc {
         };
         let at = fields.time(self.units.time.ns())?;
         self.widened += u64::from(widened);
-        let record = Extent { lba, sectors, widened }.record(at, op, stream);
-        self.requests += 1;
-        self.largest = self.largest.max(record.sectors);
-        Ok(Some(record))
+        Ok(Some(Extent { lba, sectors, widened }.record(at, op, stream)))
     }
 
     fn remarks(&self) -> Remarks {
-        let warnings = self.doubt().into_iter().collect();
-        Remarks { widened: self.widened, warnings, ..Remarks::default() }
-    }
-}
-
-impl Spc {
-    /// Sizes that are no whole sectors, and would all be usual if they counted sectors.
-    fn doubt(&self) -> Option<String> {
-        let odd = self.widened * 10 > self.requests * 9;
-        let small = self.largest <= LARGEST_IN_SECTORS / SECTOR_BYTES as u32;
-        let asks = !self.said && self.requests >= ENOUGH && odd && small;
-        asks.then(|| {
-            format!(
-                "{} of {} sizes are no multiples of 512 bytes, and none is above {} bytes: do they count sectors? \
-                 Then say `size_unit` sector; SPC has bytes",
-                self.widened,
-                self.requests,
-                u64::from(self.largest) * SECTOR_BYTES
-            )
-        })
+        Remarks { widened: self.widened, ..Remarks::default() }
     }
 }
 
