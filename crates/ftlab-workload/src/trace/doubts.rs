@@ -29,7 +29,10 @@ const ENOUGH: u64 = 100;
 /// Warns of a high mean rate if the file does not state its time unit, and of an absurd rate in any case.
 pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
     if gate.records >= SHAPED_FROM && gate.is_at_once() && !gate.timeless {
-        return Some(format!("all {} requests have one time: is that the column of the times?", gate.records));
+        return Some(format!(
+            "all {} requests have one time: is that the column of the times?",
+            gate.records
+        ));
     }
     let plan = &options.columns;
     let said =

@@ -89,7 +89,8 @@ impl BlockSize {
     pub fn of(first: &[String], data: &[Vec<String>]) -> Option<BlockSize> {
         let is_it = |index: &usize| has(&words(&first[*index]), "block size");
         let index = (0..first.len()).find(is_it)?;
-        let is_other = |other: usize| other != index && part_of(&first[other]) == Some(RequestPart::Size);
+        let is_other =
+            |other: usize| other != index && part_of(&first[other]) == Some(RequestPart::Size);
         let cell = data.first()?.get(index)?;
         let is_same = data.iter().all(|row| row.get(index) == Some(cell));
         let bytes = whole_number(cell.as_bytes()).filter(|bytes| *bytes > 0 && is_same)?;
@@ -97,22 +98,42 @@ impl BlockSize {
     }
 }
 
-/// What to do about a table in which no column was found for the times.
-pub(super) fn without_times(first: &[String], is_head: bool) -> String {
-    let called = |known: [&str; 4]| {
-        first.iter().filter(|_| is_head).find(|name| words(name).iter().any(|word| known.contains(&word.as_str())))
+/// What to do about a table with a column of seconds and one of the parts of a second, such as sec and nsec.
+pub(super) fn seconds_and_parts(first: &[String], data: &[Vec<String>]) -> Option<String> {
+    let named: Vec<Vec<String>> = first.iter().map(|name| words(name)).collect();
+    // Their names differ in nothing but the unit.
+    let rest_of = |at: usize, units: &[&str]| -> Option<Vec<&String>> {
+        let is_unit = |word: &&String| units.contains(&word.as_str());
+        let (unit, rest): (Vec<&String>, Vec<&String>) = named[at].iter().partition(is_unit);
+        (unit.len() == 1).then_some(rest)
     };
-    let seconds = called(["s", "sec", "secs", "seconds"]);
-    let parts = called(["ns", "nsec", "nanos", "nanoseconds"]).or_else(|| called(["us", "usec", "micros", "microseconds"]));
-    match seconds.zip(parts) {
-        Some((seconds, parts)) => format!(
-            "the time stands in two columns, {} and {}: join them to one number first, or the requests have no times",
-            clip(seconds),
-            clip(parts)
-        ),
-        None => "no column was found for times, so the requests have none".to_owned(),
-    }
+    let below = |at: usize, most: u64| {
+        data.iter().all(|row| {
+            row.get(at).and_then(|cell| cell.parse().ok()).is_some_and(|part: u64| part < most)
+        })
+    };
+    let mut pairs =
+        (0..named.len()).flat_map(|one| (0..named.len()).map(move |other| (one, other)));
+    let (seconds, parts) = pairs.find(|(one, other)| {
+        rest_of(*one, &SECONDS).is_some_and(|rest| {
+            PARTS.iter().any(|(units, most)| {
+                rest_of(*other, units).as_ref() == Some(&rest) && below(*other, *most)
+            })
+        })
+    })?;
+    Some(format!(
+        "the time stands in two columns, {} and {}: join them to one number first",
+        clip(&first[seconds]),
+        clip(&first[parts])
+    ))
 }
+
+/// Words for seconds, and for parts of them with how many a second has.
+const SECONDS: [&str; 4] = ["s", "sec", "secs", "seconds"];
+const PARTS: [(&[&str], u64); 2] = [
+    (&["ns", "nsec", "nsecs", "nanos", "nanoseconds"], 1_000_000_000),
+    (&["us", "usec", "usecs", "micros", "microseconds"], 1_000_000),
+];
 
 /// What else a table may be that looks as fio's logs of latencies do: time, latency, direction, size and offset.
 pub(super) fn of_fio(data: &[Vec<String>], is_head: bool) -> Option<String> {

@@ -297,7 +297,9 @@ impl PartsSource {
             more => format!(" (and those of {} in it as well)", counted(more, "other", "others")),
         };
         Some(match &self.streams {
-            None => format!("{file}: its requests and times are those of {first}{more}, and are played twice; take one away"),
+            None => format!(
+                "{file}: its requests and times are those of {first}{more}, and are played twice; take one away"
+            ),
             Some(_) if first == file => format!(
                 "{file} is named twice, and is played twice, each time with streams of its own; if that is not meant, \
                  name it once"

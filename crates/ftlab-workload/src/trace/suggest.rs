@@ -10,7 +10,7 @@ use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
 use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
-use super::odd_tables::{BlockSize, DateInTwo, events, of_fio, ragged, without_times};
+use super::odd_tables::{BlockSize, DateInTwo, events, of_fio, ragged, seconds_and_parts};
 use super::op_words::{self, OpWords, truth};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words, without_head};
 use super::units::{SINCE_1970, SpaceUnit, TimeUnit, time_name};
@@ -165,8 +165,13 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
         .filter(|unit| *unit == SpaceUnit::Page4k.bytes())
         .or_else(|| table.block.as_ref().map(|block| block.bytes));
     let said = |(part, index): &(RequestPart, usize)| {
-        let in_blocks = table.block.as_ref().filter(|_| *part == RequestPart::Offset && table.counts_blocks(*index));
-        let usual = counts_pages.filter(|_| *part == RequestPart::Size).or_else(|| in_blocks.map(|block| block.bytes));
+        let in_blocks = table
+            .block
+            .as_ref()
+            .filter(|_| *part == RequestPart::Offset && table.counts_blocks(*index));
+        let usual = counts_pages
+            .filter(|_| *part == RequestPart::Size)
+            .or_else(|| in_blocks.map(|block| block.bytes));
         table.said(*part, Cells { data, index: *index, usual }, notes)
     };
     let mut parts: Vec<String> = found.iter().map(said).collect();
@@ -179,9 +184,9 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
             notes.push("no column tells the sizes, so 4KiB is a guess".to_owned());
         }
     }
-    if !has(RequestPart::Time) {
-        notes.push(without_times(first, is_head));
-    }
+    let in_two = seconds_and_parts(first, data).filter(|_| is_head);
+    let none = || "no column was found for times, so the requests have none".to_owned();
+    notes.extend(in_two.or_else(|| (!has(RequestPart::Time)).then(none)));
     notes.extend(of_fio(data, is_head));
     notes.extend(events(data, &found));
     if let Some((_, index)) = found.iter().find(|(part, _)| *part == RequestPart::Op) {
@@ -221,7 +226,9 @@ impl TableStart<'_> {
         // A line may have more cells than the head.
         let is_no_part = |index: usize| {
             let is_named = *is_head && first.get(index).is_some_and(|name| is_no_part(name));
-            is_named || sizes == Some(index) || joined.as_ref().is_some_and(|joined| joined.date == index)
+            is_named
+                || sizes == Some(index)
+                || joined.as_ref().is_some_and(|joined| joined.date == index)
         };
         by_content(&without(data, is_no_part), &mut found);
         notes.extend(odd_sizes(data, &mut found, are_mostly_numbers));
@@ -340,7 +347,12 @@ fn guessed_unit(part: RequestPart, unit: u64, notes: &mut Vec<String>) -> String
 }
 
 /// The columns by their names, but for the one of other sizes. One that is called as a part is, but has a few cells that can't be it, is none the less no other's.
-fn by_names(head: &[String], data: &[Vec<String>], other: Option<usize>, notes: &mut Vec<String>) -> FoundColumns {
+fn by_names(
+    head: &[String],
+    data: &[Vec<String>],
+    other: Option<usize>,
+    notes: &mut Vec<String>,
+) -> FoundColumns {
     let mut found = FoundColumns::new();
     let words: Vec<Vec<String>> = head.iter().map(|name| words(name)).collect();
     let parts: Vec<Option<RequestPart>> = head.iter().map(|name| part_of(name)).collect();

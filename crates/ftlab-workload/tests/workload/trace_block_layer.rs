@@ -170,8 +170,13 @@ fn a_request_that_was_never_begun_and_one_that_ended_are_issued_anew() {
         };
         (1..).zip(actions.chars()).map(line).collect()
     };
-    let warned = |actions: &str| read_bytes(blkparse(actions).as_bytes(), Options::default()).1.warnings.join("; ");
-    assert!(warned("RD").contains("1 request was given back (requeued) whose issue is not in this file"));
+    let warned = |actions: &str| {
+        read_bytes(blkparse(actions).as_bytes(), Options::default()).1.warnings.join("; ")
+    };
+    assert!(
+        warned("RD")
+            .contains("1 request was given back (requeued) whose issue is not in this file")
+    );
     assert!(!warned("DRD").contains("given back"));
     for (actions, requests) in [("RD", 1), ("RDD", 2), ("DRD", 1), ("DRCD", 2), ("DRDCD", 2)] {
         let (records, _) = read_bytes(blkparse(actions).as_bytes(), Options::default());

@@ -1,8 +1,8 @@
 //! What goes wrong with traces, and how it is reported.
 
 use ftlab_workload::trace::{
-    BlkEvent, ConvertOptions, ErrorKind, Late, Location, Options, TraceError, convert, inspect,
-    named, open,
+    BlkEvent, ConvertOptions, ErrorKind, Late, Location, Options, Record, TraceError, convert,
+    inspect, named, open,
 };
 
 fn text(content: impl Into<Vec<u8>>) -> Location {
@@ -356,7 +356,8 @@ fn damaged_containers_are_said_to_be_damaged() {
 #[test]
 fn a_flipped_bit_of_a_parquet_file_never_reads_as_another_request() {
     let folder = tempfile::tempdir().expect("a folder");
-    let lines = ssdsim((0..3_000).map(|step| (step * 1_000_003, step * step % 977 * 8, 8 + step % 3 * 8)));
+    let lines =
+        ssdsim((0..3_000).map(|step| (step * 1_000_003, step * step % 977 * 8, 8 + step % 3 * 8)));
     let path = folder.path().join("t.parquet");
     let mut trace = open(text(lines.as_str()), Options::default()).expect("readable");
     let parquet = named("parquet").expect("known");
@@ -377,7 +378,9 @@ fn a_flipped_bit_of_a_parquet_file_never_reads_as_another_request() {
         flipped[at] ^= 1 << (at / 7 % 8);
         match read(flipped) {
             Ok(other) => assert!(other == records, "byte {at}"),
-            Err(error) => by_sums += usize::from(error.problem.contains("by the sums in its footer")),
+            Err(error) => {
+                by_sums += usize::from(error.problem.contains("by the sums in its footer"))
+            }
         }
     }
     assert!(by_sums > 20, "{by_sums}");

@@ -143,8 +143,10 @@ fn any_clock_that_is_too_fast_is_doubted_with_the_options_for_units() {
         "{told}"
     );
     let said = Options { time_unit: Some(TimeUnit::Us), ..plain() };
-    let told = warned(at_rate(200, 0), said.clone()).expect("all at one moment");
+    let coarse = ssdsim((0..200).map(|at| (1_000_000 + at / 20, at * 8, 8)));
+    let told = warned(coarse, said.clone()).expect("20 million a second");
     assert!(told.contains("if times count microseconds; if they count milliseconds"), "{told}");
+    assert_eq!(warned(at_rate(200, 0), said.clone()), None, "at one moment there is no rate");
     assert_eq!(warned(at_rate(2_000, 1), said), None, "a million a second, as said");
     let seconds: String = (0..200).map(|at| format!("0,{at},512,r,1.{at:09}\n")).collect();
     let told = warned(seconds, plain()).expect("a thousand million a second");

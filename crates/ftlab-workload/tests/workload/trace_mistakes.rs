@@ -165,9 +165,13 @@ fn text_before_a_table_is_skipped_and_counted_if_asked() {
 
 #[test]
 fn sizes_that_look_like_sectors_are_doubted() {
-    let spc = |size: u64| -> String { (0..20).map(|at| format!("0,{},{size},r,{at}.5\n", at * 8)).collect() };
+    let spc = |size: u64| -> String {
+        (0..20).map(|at| format!("0,{},{size},r,{at}.5\n", at * 8)).collect()
+    };
     let msr = |size: u64| -> String {
-        (0..20).map(|at| format!("{},h,0,Read,{},{size},1\n", 9_000 + at * 10_000, at * 4096)).collect()
+        (0..20)
+            .map(|at| format!("{},h,0,Read,{},{size},1\n", 9_000 + at * 10_000, at * 4096))
+            .collect()
     };
     let warned = |text: &str, options: Options| {
         let warnings = read_as(text.as_bytes(), options).expect("readable").1.warnings;
@@ -175,7 +179,9 @@ fn sizes_that_look_like_sectors_are_doubted() {
     };
     for lines in [&spc as &dyn Fn(u64) -> String, &msr] {
         assert!(warned(&lines(8), Options::default()) && warned(&lines(24), Options::default()));
-        assert!(!warned(&lines(512), Options::default()) && !warned(&lines(4096), Options::default()));
+        assert!(
+            !warned(&lines(512), Options::default()) && !warned(&lines(4096), Options::default())
+        );
         assert!(!warned(&lines(70_000), Options::default()), "too large");
         for unit in [SpaceUnit::Sector, SpaceUnit::Byte] {
             assert!(!warned(&lines(8), Options { size_unit: Some(unit), ..Options::default() }));

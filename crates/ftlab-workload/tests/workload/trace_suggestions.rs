@@ -204,16 +204,25 @@ fn a_column_of_truths_that_is_called_by_an_operation_is_that_of_the_operations()
     let error = failure(table, Options::default());
     assert!(error.remedy.contains("op=read"), "{error}");
     let (records, _) = read(table, suggested(&error));
-    assert_eq!(records.iter().map(|record| record.op).collect::<Vec<_>>(), [Op::Read, Op::Write, Op::Read]);
+    assert_eq!(
+        records.iter().map(|record| record.op).collect::<Vec<_>>(),
+        [Op::Read, Op::Write, Op::Read]
+    );
 }
 
 #[test]
 fn two_unknown_words_that_begin_as_read_and_write_are_asked_for() {
     let table = "1,wr_blk,8192,512\n2,rd_blk,0,512\n3,rd_blk,512,4096\n";
     let error = failure(table, Options::default());
-    assert!(error.remedy.contains("op=2") && error.remedy.contains("`op` rd_blk=read,wr_blk=write"), "{error}");
+    assert!(
+        error.remedy.contains("op=2") && error.remedy.contains("`op` rd_blk=read,wr_blk=write"),
+        "{error}"
+    );
     let (records, _) = read(table, suggested(&error));
-    assert_eq!(records.iter().map(|record| record.op).collect::<Vec<_>>(), [Op::Write, Op::Read, Op::Read]);
+    assert_eq!(
+        records.iter().map(|record| record.op).collect::<Vec<_>>(),
+        [Op::Write, Op::Read, Op::Read]
+    );
 }
 
 #[test]
@@ -223,7 +232,10 @@ fn a_column_with_the_size_of_blocks_is_no_size_of_requests() {
         (1..20).fold("time,op,block,block_size,count\n".to_owned(), |all, at| all + &line(at))
     };
     for block in [512, 4096] {
-        assert_eq!(told(&table(block)), format!("time=time,op=op,offset=block:{block},size=count:{block}"));
+        assert_eq!(
+            told(&table(block)),
+            format!("time=time,op=op,offset=block:{block},size=count:{block}")
+        );
     }
 }
 
@@ -232,20 +244,39 @@ fn a_table_without_a_column_of_times_is_told_so() {
     let remedy = |table: &str| failure(table, Options::default()).remedy;
     let two = remedy("sec,nsec,op,offset,size\n1,100,R,8192,512\n1,200,W,0,512\n2,50,R,512,4096\n");
     assert!(two.contains("stands in two columns, sec and nsec: join them"), "{two}");
+    let same = remedy(
+        "time_s,latency_us,op,offset,size\n1,100,R,8192,512\n1,200,W,0,512\n2,50,R,512,4096\n",
+    );
+    assert!(!same.contains("two columns"), "{same}");
     let none = remedy("op,offset,size\nR,8192,512\nW,0,512\nR,512,4096\n");
     assert!(none.contains("no column was found for times, so the requests have none"), "{none}");
 }
 
 #[test]
 fn logs_of_latencies_json_and_lines_of_different_lengths_are_recognised() {
-    let log: String = (0..20).map(|at| format!("{}, {}, {}, 4096, {}\n", at / 3, 50_000 + at * 77 % 13, at % 2, at * 37 % 11 * 4096)).collect();
+    let log: String = (0..20)
+        .map(|at| {
+            format!(
+                "{}, {}, {}, 4096, {}\n",
+                at / 3,
+                50_000 + at * 77 % 13,
+                at % 2,
+                at * 37 % 11 * 4096
+            )
+        })
+        .collect();
     let error = failure(&log, Options::default());
     assert!(error.remedy.contains("a log of latencies of fio looks so"), "{error}");
     let json = failure("{\"time\": 1, \"op\": \"R\"}\n", Options::default());
     assert!(json.problem.contains("this is JSON") && json.remedy.contains("@csv"), "{json}");
-    let lines: String = (0..20).map(|at| format!("{at},R,{},4096{}\n", at * 4096, if at % 3 == 0 { ",x" } else { "" })).collect();
+    let lines: String = (0..20)
+        .map(|at| format!("{at},R,{},4096{}\n", at * 4096, if at % 3 == 0 { ",x" } else { "" }))
+        .collect();
     let ragged = failure(&lines, Options::default());
-    assert!(ragged.problem.contains("split at commas, its first lines have 4 to 5 fields"), "{ragged}");
+    assert!(
+        ragged.problem.contains("split at commas, its first lines have 4 to 5 fields"),
+        "{ragged}"
+    );
 }
 
 #[test]

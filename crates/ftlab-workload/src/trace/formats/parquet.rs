@@ -171,7 +171,10 @@ impl ParquetSource {
         if !differ {
             return Ok(());
         }
-        let problem = format!("its {} rows are not those that were written, by the sums in its footer", self.row);
+        let problem = format!(
+            "its {} rows are not those that were written, by the sums in its footer",
+            self.row
+        );
         let remedy = "the file is damaged: fetch or convert it again";
         Err(TraceError::new(ErrorKind::Corrupt, &self.name, problem, remedy))
     }
