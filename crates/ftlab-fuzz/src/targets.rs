@@ -44,7 +44,7 @@ pub static TARGETS: [Target; 13] = [
         run: ftlab_workload::trace::fuzz::read_any,
         // Five columns of Parquet, each with a page of at most 64 MiB.
         bound: Bound { fixed: 384 * MIB, per_byte: 1024 },
-        rounds: 6_000,
+        rounds: 2_500,
     },
     Target {
         name: "config",

@@ -150,7 +150,7 @@ const DRAWN_TWICE: u64 = 4;
 fn designs_are_drawn_as_they_are_named() {
     let mut policies = BTreeMap::<&str, usize>::new();
     for design in &DESIGNS {
-        for seed in 0..20 {
+        for seed in 0..8 {
             let case = Case::draw(design, seed);
             if seed < DRAWN_TWICE {
                 assert_eq!(case.to_string(), Case::draw(design, seed).to_string());
@@ -164,5 +164,5 @@ fn designs_are_drawn_as_they_are_named() {
         }
     }
     assert_eq!(policies.len(), 3, "{policies:?}");
-    assert!(policies.values().all(|&times| times >= 20), "{policies:?}");
+    assert!(policies.values().all(|&times| times >= 8), "{policies:?}");
 }

@@ -188,7 +188,7 @@ function blocksOf(canvas, legend, about) {
       box: [column * wide, plane * tall + line * side, wide, side],
     };
   }
-  const pointer = pointed(canvas, { steps: () => drawn ? [drawn.wide, drawn.side] : [0, 0], tell, redraw: () => { if (drawn) show(drawn.blocks, drawn.facts); } });
+  const pointer = pointed(canvas, { corner: [0, 0], steps: () => drawn ? [drawn.wide, drawn.side] : [0, 0], tell, redraw: () => { if (drawn) show(drawn.blocks, drawn.facts); } });
   const clear = () => { legend.textContent = ''; };
   function blank() {
     clear();

@@ -1,7 +1,8 @@
 // What a picture tells of a place in it: where the pointer is, or where arrow keys have come to.
 'use strict';
-// `steps` gives how far an arrow key goes, in pixels; `tell` says in words what is there, and `redraw` shows where it is.
-function pointed(canvas, { steps, tell, redraw }) {
+// `corner` is where the picture begins, beside its margins, and `steps` how far an arrow key goes, in pixels; `tell` says in words
+// what is there, and `redraw` shows where it is.
+function pointed(canvas, { corner, steps, tell, redraw }) {
   const KEYS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1], PageUp: [-10, 0], PageDown: [10, 0] };
   const readout = document.createElement('output');
   canvas.after(readout);
@@ -24,7 +25,7 @@ function pointed(canvas, { steps, tell, redraw }) {
     if (!key || !canvas.clientWidth) return;
     event.preventDefault();
     const [wide, tall] = steps(), from = place ?? { x: canvas.clientWidth / 2, y: canvas.clientHeight / 2 };
-    put(from.x + key[0] * wide, from.y + key[1] * tall);
+    put(Math.max(from.x + key[0] * wide, corner[0] + 0.5), Math.max(from.y + key[1] * tall, corner[1] + 0.5));
   });
   // Marks the place once the picture is drawn, and says what is there now.
   function mark(pen) {

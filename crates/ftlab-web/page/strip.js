@@ -178,7 +178,7 @@ function stripOf(canvas, legend, about) {
     [facts, legend.textContent, about.textContent] = [null, '', ''];
     draw();
   }
-  const pointer = pointed(canvas, { steps: () => [(canvas.clientWidth - GUTTER) / 100, view.row], tell, redraw: draw });
+  const pointer = pointed(canvas, { corner: [GUTTER, AXIS], steps: () => [(canvas.clientWidth - GUTTER) / 100, view.row], tell, redraw: draw });
   new ResizeObserver(draw).observe(canvas);
   return { open, add, share, blank, end, reach, MOST_SPANS };
 }
