@@ -24,6 +24,15 @@ async function equals(page, buttons, name) {
   }
   return results;
 }
+// Compares the result with that of the command with the workload file that the page hands out.
+async function equalsWithLoad(page, name) {
+  const seen = JSON.parse(await downloaded(page, 'Result')), path = join(scratch, name), output = join(scratch, `of-${name}`);
+  writeFileSync(path, await downloaded(page, 'Workload file'));
+  const command = (await page.textContent('#command')).split(' ').slice(1).map(word => word === name ? path : word);
+  execFileSync(process.env.FTLAB, [...command, '-q', '-o', output]);
+  assert.deepEqual(seen.report, JSON.parse(readFileSync(join(output, 'result.json'), 'utf8')).report);
+  return seen;
+}
 const PLANS = [
   { device: 'tiny', set: [], options: { precondition: 'fill,age', requests: '3000' }, workload: 'randwrite-4k', seed: '7' },
   { device: 'tiny', set: ['ftl.gc.victim=cost-benefit'], options: { precondition: 'fill', requests: '3000' }, workload: 'mixed-70-30-zipf', seed: '1' },
@@ -446,12 +455,7 @@ await check('a mix of one’s own is the same in the program', async () => {
   await state(page, 'ready');
   await page.click('#play');
   await state(page, 'ended');
-  const seen = JSON.parse(await downloaded(page, 'Result')), load = join(scratch, 'my-mix.toml'), output = join(scratch, 'mix');
-  writeFileSync(load, await downloaded(page, 'Workload file'));
-  const command = (await page.textContent('#command')).split(' ').slice(1).map(word => word === 'my-mix.toml' ? load : word);
-  execFileSync(process.env.FTLAB, [...command, '-q', '-o', output]);
-  const expected = JSON.parse(readFileSync(join(output, 'result.json'), 'utf8'));
-  assert.deepEqual(seen.report, expected.report);
+  const seen = await equalsWithLoad(page, 'my-mix.toml');
   assert.ok(Math.abs(seen.report.host.read.requests / 3000 - 0.25) < 0.05);
   // A link has it all.
   await page.reload();
@@ -533,11 +537,7 @@ await check('files that are dropped on the page are a device, a workload or a tr
   assert.ok(await page.isDisabled('#workload') && await page.inputValue('#load') === load);
   await page.click('#play');
   await state(page, 'ended');
-  const seen = JSON.parse(await downloaded(page, 'Result')), path = join(scratch, 'my-load.toml'), output = join(scratch, 'load');
-  writeFileSync(path, await downloaded(page, 'Workload file'));
-  const command = (await page.textContent('#command')).split(' ').slice(1).map(word => word === 'my-load.toml' ? path : word);
-  execFileSync(process.env.FTLAB, [...command, '-q', '-o', output]);
-  assert.deepEqual(seen.report, JSON.parse(readFileSync(join(output, 'result.json'), 'utf8')).report);
+  const seen = await equalsWithLoad(page, 'my-load.toml');
   // Rates are those of the result.
   const tile = name => page.$$eval('#tiles div', (all, name) => all.find(one => one.firstChild.textContent === name).children[1].textContent, name);
   assert.equal(await tile('Requests a second'), Math.round(seen.report.host.iops).toLocaleString('en'));
