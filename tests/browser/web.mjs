@@ -526,13 +526,13 @@ await check('pictures tell what is at a place, by pointer and by keyboard, and t
 
 await check('files that are dropped on the page are a device, a workload or a trace', async () => {
   const { page, close } = await open({ device: 'tiny', set: [], options: { requests: '100' }, workload: 'randwrite-4k', seed: '1' });
-  const drop = (name, text) => page.evaluate(([name, text]) => {
+  const drop = (...files) => page.evaluate(files => {
     const held = new DataTransfer();
-    held.items.add(new File([text], name));
+    files.forEach(([name, text]) => held.items.add(new File([text], name)));
     document.body.dispatchEvent(new DragEvent('drop', { bubbles: true, cancelable: true, dataTransfer: held }));
-  }, [name, text]);
+  }, files);
   const load = 'name = "mine"\n\n[[phase]]\nname = "writes"\nwrites = "100%"\nsize = "8KiB"\naddress = { kind = "uniform" }\narrivals = { kind = "closed", queue_depth = 4 }\nrequests = 500\n';
-  await drop('mine.toml', load);
+  await drop(['mine.toml', load]);
   await page.waitForFunction(() => document.getElementById('command').textContent.includes('--workload my-load.toml'));
   assert.ok(await page.isDisabled('#workload') && await page.inputValue('#load') === load);
   await page.click('#play');
@@ -546,18 +546,24 @@ await check('files that are dropped on the page are a device, a workload or a tr
   await page.reload();
   await state(page, 'ready');
   assert.equal(await page.inputValue('#load'), load);
-  await drop('wrong.toml', 'name = "mine"\n[[phase]]\nrites = 3\n');
+  await drop(['wrong.toml', 'name = "mine"\n[[phase]]\nrites = 3\n']);
   await page.waitForFunction(() => /my-load\.toml[^]*rites[^]*remedy/.test(document.getElementById('error').textContent));
   await page.fill('#load', '');
   await page.dispatchEvent('#load', 'change');
   await state(page, 'ready');
-  await drop('drive.toml', '[nand]\nnodes = 3\n');
+  await drop(['drive.toml', '[nand]\nnodes = 3\n']);
   await page.waitForFunction(() => /my-drive\.toml[^]*nodes/.test(document.getElementById('error').textContent));
   await page.fill('#file', '');
   await page.dispatchEvent('#file', 'change');
   await state(page, 'ready');
-  await drop('mine.csv', '128166372003061629,hm,1,Read,383496192,32768,113736\n128166372013061629,hm,1,Write,383496192,32768,113736\n');
-  await page.waitForFunction(() => document.getElementById('command').textContent.includes('--trace mine.csv'));
+  // Several at once, and a workload takes the place of a trace.
+  await drop(['drive.toml', 'base = "tiny"\n'], ['mine.csv', '128166372003061629,hm,1,Read,383496192,32768,113736\n128166372013061629,hm,1,Write,383496192,32768,113736\n']);
+  await page.waitForFunction(() => /--device my-drive\.toml.*--trace mine\.csv/.test(document.getElementById('command').textContent));
+  await drop(['mine.toml', load]);
+  await page.waitForFunction(() => /--device my-drive\.toml --workload my-load\.toml/.test(document.getElementById('command').textContent));
+  // A link without the text of its workload is refused.
+  await page.evaluate(() => { location.hash = JSON.stringify({ device: 'tiny', set: [], options: {}, workload: 'my-load.toml', seed: '1' }); });
+  await page.waitForFunction(() => /my-load\.toml[^]*remedy/.test(document.getElementById('error').textContent));
   await close();
 });
 

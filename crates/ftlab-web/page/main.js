@@ -247,14 +247,18 @@ function draw() {
     drives.forEach((drive, at) => { if (drive.shares) strips[at].share(drive.shares); });
   }
   // Two drives have one axis of time.
-  const own = drives.map((_, at) => strips[at]), furthest = Math.max(...own.map(strip => strip.end()));
-  own.forEach(strip => strip.reach(furthest));
+  if (drives.length > 1) {
+    const furthest = Math.max(...strips.map(strip => strip.end()));
+    const going = drives.findIndex(drive => drive.frame && !drive.frame.ended);
+    const detail = strips[Math.max(going, 0)].detailed();
+    drives.forEach((drive, at) => strips[at].beside(furthest, detail, Boolean(drive.frame?.ended)));
+  }
 }
 // Blocks of the SLC cache's own are free blocks in the map, and not in what is counted.
 const besideCache = () => seen('facts').some(facts => facts.slc_blocks > 0) ? ' outside the SLC cache' : '';
-// What a tile shows of a frame, and where it is shown at all. The ratio of two drives is told where it is one.
 // A rate from the first request of the phase to the last completion; one request has none.
 const over = (count, host, factor) => host.requests > 1 && host.duration_ns ? count / host.duration_ns * factor : null;
+// What a tile shows of a frame, and where it is shown at all. The ratio of two drives is told where it is one.
 const TILES = [
   ['Simulated time', frame => frame.now_ns, latency],
   ['Phase', frame => frame.host.phase || frame.doing, text => text],
@@ -369,7 +373,8 @@ function adopt(of) {
   $('file').value = of.device_text ?? '';
   if (!of.device_text) turn('device', of.device);
   $('load').value = of.workload === LOAD ? of.workload_text ?? '' : '';
-  if (of.workload !== LOAD) turn('workload', of.workload);
+  // Without its text it is none that the library knows, which is told.
+  if (of.workload !== LOAD || !of.workload_text) turn('workload', of.workload);
   if (of.workload === MIX) unmix(of.workload_text ?? '');
   for (const id of Object.keys(KNOBS)) $(id).value = '';
   [trace, $('trace').value] = [null, ''];
@@ -456,39 +461,49 @@ function drive(of, stop, slow) {
 }
 const tours = guide($('guide'), $('tour'), $('what'), drive);
 
+function unreadable(file, error) {
+  complaint += `${file.name} can't be read: ${error.message}\n  remedy: use the program, or a part of the file\n`;
+}
+// Reads the trace that is chosen. Returns whether it still is: another one may be chosen meanwhile.
+async function readTrace() {
+  const file = $('trace').files[0];
+  try {
+    const text = file ? await textOf(file) : null;
+    if (file !== $('trace').files[0]) return false;
+    trace = file ? { name: file.name, text } : null;
+  } catch (error) {
+    [trace, $('trace').value] = [null, ''];
+    unreadable(file, error);
+  }
+  return true;
+}
 $('plan').addEventListener('change', async event => {
-  if (event.target.id === 'trace') {
-    const file = $('trace').files[0];
-    try {
-      const text = file ? await textOf(file) : null;
-      // Another one may have been chosen while this one was read.
-      if (file !== $('trace').files[0]) return;
-      trace = file ? { name: file.name, text } : null;
-    } catch (error) {
-      [trace, $('trace').value] = [null, ''];
-      complaint = `${file.name} can't be read: ${error.message}\n  remedy: use the program, or a part of the file\n`;
-    }
+  if (event.target.id !== 'trace' || await readTrace()) begin();
+});
+// A file that is dropped on the page: a device or workload file by its name and what is in it, or else a trace.
+async function dropped(file) {
+  if (!file.name.endsWith('.toml')) {
+    const held = new DataTransfer();
+    held.items.add(file);
+    $('trace').files = held.files;
+    return readTrace();
+  }
+  const text = await file.text();
+  const isLoad = /^\s*\[\[phase\]\]/m.test(text);
+  $(isLoad ? 'load' : 'file').value = text;
+  // It would take the place of the load.
+  if (isLoad) [trace, $('trace').value] = [null, ''];
+  unfold();
+}
+const holdsFiles = event => event.dataTransfer.types.includes('Files');
+window.addEventListener('dragover', event => { if (holdsFiles(event)) event.preventDefault(); });
+window.addEventListener('drop', async event => {
+  if (!holdsFiles(event)) return;
+  event.preventDefault();
+  for (const file of [...event.dataTransfer.files]) {
+    try { await dropped(file); } catch (error) { unreadable(file, error); }
   }
   begin();
-});
-// A file that is dropped anywhere on the page: a device or workload file by its name and what is in it, or else a trace.
-async function dropped(file) {
-  if (!file) return;
-  if (file.name.endsWith('.toml')) {
-    const text = await file.text();
-    $(/^\s*\[\[phase\]\]/m.test(text) ? 'load' : 'file').value = text;
-    unfold();
-    return begin();
-  }
-  const held = new DataTransfer();
-  held.items.add(file);
-  $('trace').files = held.files;
-  $('trace').dispatchEvent(new Event('change', { bubbles: true }));
-}
-window.addEventListener('dragover', event => event.preventDefault());
-window.addEventListener('drop', event => {
-  event.preventDefault();
-  dropped(event.dataTransfer.files[0]);
 });
 $('trace-remove').addEventListener('click', () => {
   [trace, $('trace').value] = [null, ''];

@@ -192,6 +192,7 @@ function blocksOf(canvas, legend, about) {
   const clear = () => { legend.textContent = ''; };
   function blank() {
     clear();
+    pointer.clear();
     drawn = null;
     about.textContent = '';
     canvas.width = canvas.height = 0;

@@ -37,5 +37,10 @@ function pointed(canvas, { corner, steps, tell, redraw }) {
     pen.lineWidth = 1.5;
     pen.strokeRect(...told.box);
   }
-  return { mark };
+  // Nothing is shown any more.
+  function clear() {
+    place = null;
+    readout.textContent = '';
+  }
+  return { mark, clear };
 }

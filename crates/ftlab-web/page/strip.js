@@ -6,12 +6,12 @@ function stripOf(canvas, legend, about) {
   const inksOf = () => facts.origins.map(name => colour(PURPOSE_INKS[name]));
   const wordOf = name => PURPOSE_WORDS[name] ?? name;
   let facts = null, spans = [], shares = null, now = 0, length = 1e6, detailed = true, since = 0, lost = 0;
-  // The time to which the picture reaches at least, so that those of two drives have one axis; and how it is laid out.
-  let least = 0, view = { row: MOST_ROW, from: 0, span: 1 };
+  // The time to which shares reach at least, so that those of two drives have one axis; whether the run has ended; and the layout.
+  let least = 0, over = false, view = { row: MOST_ROW, from: 0, span: 1 };
 
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
-    [facts, spans, shares, now, since, lost, least] = [of, [], null, 0, 0, 0, 0];
+    [facts, spans, shares, now, since, lost, least, over] = [of, [], null, 0, 0, 0, 0, false];
     canvas.style.height = `${Math.min(MOST_HEIGHT, AXIS + rows() * MOST_ROW)}px`;
     legend.textContent = '';
     const inks = inksOf();
@@ -46,12 +46,14 @@ function stripOf(canvas, legend, about) {
     shares = told;
     draw();
   }
-  // The time to which it has something to show.
-  const end = () => detailed ? now : windows() * (shares?.window_ns ?? 0);
-  function reach(ns) {
-    if (ns === least) return;
-    least = ns;
-    draw();
+  // The time to which shares are known, and that to which the picture reaches.
+  const end = () => windows() * (shares?.window_ns ?? 0), reached = () => detailed ? now : Math.max(end(), least);
+  // `detail`: whether single operations are shown, as of the drive that goes on. One that has ended gets no frames.
+  function beside(ns, detail, ended) {
+    const before = [detailed, reached()].join();
+    if (detail !== detailed) [detailed, spans, since] = [detail, [], detail ? now : 0];
+    [least, over] = [ns, ended];
+    if (before !== [detailed, reached()].join()) draw();
   }
   // What is at a place of the picture.
   function tell({ x, y }) {
@@ -70,12 +72,11 @@ function stripOf(canvas, legend, about) {
     if (found) return [found.from, found.until, `${facts.kinds[found.kind]}, ${wordOf(facts.origins[found.origin])}`];
     const from = Math.max(since, view.from, ...own.map(span => span.until).filter(ns => ns <= time));
     const until = Math.min(now, ...own.map(span => span.from).filter(ns => ns > time));
-    if (time > now) return [now, Math.max(least, time), 'still to come'];
     return time < since ? [view.from, since, 'not noted'] : [from, Math.max(until, from), 'nothing'];
   }
   function sharesAt(at, time) {
     const window = shares?.window_ns ?? 1, cell = Math.floor(time / window);
-    if (!shares || cell >= windows()) return [end(), Math.max(least, time), 'still to come'];
+    if (!shares || cell >= windows()) return [end(), Math.max(reached(), time), over ? 'it had ended' : 'still to come'];
     const told = shares.by_origin.map((of, origin) => [wordOf(facts.origins[origin]), of.length ? (of.charCodeAt(cell * rows() + at) - NONE) / FULL * 100 : 0]);
     const busy = told.filter(([, share]) => share > 0).map(([word, share]) => `${word} ${share.toFixed(0)} %`);
     return [cell * window, (cell + 1) * window, busy.join(', ') || 'nothing'];
@@ -93,7 +94,7 @@ function stripOf(canvas, legend, about) {
     pen.fillRect(0, 0, width, height);
     if (!facts) return;
     const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, (height - AXIS) / rows()));
-    const until = Math.max(end(), least), from = detailed ? until - length : 0;
+    const until = reached(), from = detailed ? now - length : 0;
     const span = Math.max(until - from, 1);
     view = { row, from, span };
     const x = time => GUTTER + Math.max(0, (time - from) / span) * (width - GUTTER);
@@ -176,9 +177,10 @@ function stripOf(canvas, legend, about) {
   }
   function blank() {
     [facts, legend.textContent, about.textContent] = [null, '', ''];
+    pointer.clear();
     draw();
   }
   const pointer = pointed(canvas, { corner: [GUTTER, AXIS], steps: () => [(canvas.clientWidth - GUTTER) / 100, view.row], tell, redraw: draw });
   new ResizeObserver(draw).observe(canvas);
-  return { open, add, share, blank, end, reach, MOST_SPANS };
+  return { open, add, share, blank, end, beside, detailed: () => detailed, MOST_SPANS };
 }

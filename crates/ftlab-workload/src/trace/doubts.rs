@@ -6,7 +6,7 @@ use ftlab::units::{Nanos, SimTime};
 use super::chance::FirstRequests;
 use super::clock::{COARSE_NS, ClockSteps};
 use super::columns::{ColumnUnit, Given, RequestPart};
-use super::format::Format;
+use super::format::{Codec, Format};
 use super::gate::{Gate, Late, RATE_FROM};
 use super::options::Options;
 use super::seams::Seam;
@@ -26,15 +26,14 @@ const LARGE_MEAN: u64 = 32 << 10;
 /// The least number of requests for statements about shares.
 const ENOUGH: u64 = 100;
 
-/// Warns of a high mean rate if the file does not state its time unit, and of an absurd rate in any case.
+/// Warns of a high mean rate if the file does not state its time unit, of an absurd rate in any case, and of requests that all have
+/// one time.
 pub(crate) fn clock(format: &Format, options: &Options, gate: &Gate) -> Option<String> {
-    if gate.records >= SHAPED_FROM && gate.is_at_once() && !gate.timeless {
-        return Some(format!(
-            "all {} requests have one time: is that the column of the times?",
-            gate.records
-        ));
-    }
     let plan = &options.columns;
+    if gate.is_at_once() && gate.rate(SHAPED_FROM).is_some_and(|rate| rate > HIGH_RATE) {
+        let remedy = if plan.is_empty() { "" } else { ": is that the column of the times?" };
+        return Some(format!("all {} requests have one time{remedy}", gate.records));
+    }
     let said =
         options.time_unit.is_some() || plan.of(RequestPart::Time).is_some_and(Given::has_unit);
     let unsaid = !said && format.unit_varies;
@@ -269,7 +268,8 @@ pub(crate) fn bytes(format: &Format, options: &Options, first: &FirstRequests) -
     Some(format!("{odd} (`address_unit` byte{sizes}; or `address_unit` sector, if they are right)"))
 }
 
-/// Warns of sizes that look like sectors in a format that uses bytes: nearly all requests, `widened` of them, end within a sector.
+/// Warns of sizes that look like sectors in a text that has bytes: nearly all requests, `widened` of them, end within a sector, and few
+/// take more than one. Those that only begin within a sector take two or more.
 pub(crate) fn sectors(
     format: &Format,
     options: &Options,
@@ -277,11 +277,12 @@ pub(crate) fn sectors(
     widened: u64,
 ) -> Option<String> {
     let unsaid = options.size_unit.is_none() && options.columns.is_empty();
-    let in_bytes = format.units.size == SpaceUnit::Byte && unsaid;
+    let has_bytes =
+        format.units.size == SpaceUnit::Byte && matches!(format.codec, Codec::Text { .. });
     let are_odd = gate.records >= SHAPED_FROM
         && widened * 10 > gate.records * 9
-        && gate.sectors <= gate.records * 2;
-    (in_bytes && are_odd).then(|| {
+        && gate.sectors * 2 < gate.records * 3;
+    (unsaid && has_bytes && are_odd).then(|| {
         format!(
             "{widened} of {} requests end within a sector if sizes count bytes, as those of disks don't: do they count sectors \
              (`size_unit` sector)?",

@@ -266,8 +266,6 @@ pub(crate) struct Remarks {
     pub timeless: bool,
     /// Whether it is of the files of an archive, which are read in its order.
     pub is_archive: bool,
-    /// The files within, and what tells them apart.
-    pub prints: Vec<(Print, String)>,
     /// The names of its columns, if its first line has them.
     pub columns: Option<Vec<String>>,
     /// What the file has and its requests do not, beyond what is so with all files of the format.

@@ -64,8 +64,7 @@ pub(crate) fn of(sample: &[u8]) -> Option<Head> {
     let whole = line.strip_suffix(b"\r").unwrap_or(line);
     let line = whole.strip_prefix(b"#").unwrap_or(whole).trim_ascii_start();
     let is_comment = line.len() < whole.len() && whole.starts_with(b"#");
-    // Most files begin with a number.
-    // The first column may have no name, as that of an index.
+    // Most files begin with a number. The first column may have no name, as that of an index.
     let is_open = |byte: &&u8| !matches!(byte, b' ' | b'"' | b',' | b';');
     if !line.iter().find(is_open)?.is_ascii_alphabetic() {
         return None;

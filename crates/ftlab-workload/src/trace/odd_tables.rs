@@ -81,7 +81,15 @@ impl DateInTwo {
 /// A column that has the size of the blocks in which others count, the same in all lines.
 pub(super) struct BlockSize {
     pub index: usize,
-    pub bytes: u64,
+    bytes: u64,
+}
+
+/// Whether the name of a column says that it counts blocks.
+pub(super) fn counts_blocks(name: &str) -> bool {
+    let words = words(name);
+    ["block", "blocks", "nblocks", "lba", "slba", "lbn", "nlb"]
+        .into_iter()
+        .any(|hint| has(&words, hint))
 }
 
 impl BlockSize {
@@ -96,10 +104,20 @@ impl BlockSize {
         let bytes = whole_number(cell.as_bytes()).filter(|bytes| *bytes > 0 && is_same)?;
         (0..first.len()).any(is_other).then_some(BlockSize { index, bytes })
     }
+
+    /// The size of a block in bytes, if that is what it is.
+    pub fn unit(&self) -> Option<u64> {
+        Some(self.bytes).filter(|bytes| bytes.is_multiple_of(SECTOR_BYTES))
+    }
 }
 
-/// What to do about a table with a column of seconds and one of the parts of a second, such as sec and nsec.
-pub(super) fn seconds_and_parts(first: &[String], data: &[Vec<String>]) -> Option<String> {
+/// What to do about a table with a column of seconds and one of the parts of a second, such as sec and nsec, neither of which is
+/// another time than the one that was found.
+pub(super) fn seconds_and_parts(
+    first: &[String],
+    data: &[Vec<String>],
+    time: Option<usize>,
+) -> Option<String> {
     let named: Vec<Vec<String>> = first.iter().map(|name| words(name)).collect();
     // Their names differ in nothing but the unit.
     let rest_of = |at: usize, units: &[&str]| -> Option<Vec<&String>> {
@@ -115,11 +133,13 @@ pub(super) fn seconds_and_parts(first: &[String], data: &[Vec<String>]) -> Optio
     let mut pairs =
         (0..named.len()).flat_map(|one| (0..named.len()).map(move |other| (one, other)));
     let (seconds, parts) = pairs.find(|(one, other)| {
-        rest_of(*one, &SECONDS).is_some_and(|rest| {
-            PARTS.iter().any(|(units, most)| {
-                rest_of(*other, units).as_ref() == Some(&rest) && below(*other, *most)
+        time.is_none_or(|time| time == *one || time == *other)
+            && below(*one, u64::MAX)
+            && rest_of(*one, &SECONDS).is_some_and(|rest| {
+                PARTS.iter().any(|(units, most)| {
+                    rest_of(*other, units).as_ref() == Some(&rest) && below(*other, *most)
+                })
             })
-        })
     })?;
     Some(format!(
         "the time stands in two columns, {} and {}: join them to one number first",

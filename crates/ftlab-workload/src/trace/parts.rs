@@ -283,12 +283,13 @@ impl PartsSource {
     /// Warns of a file, or one in an archive, whose requests another one has had. Files that were named one by one may be the same on
     /// purpose.
     fn repeated(&mut self, trace: &Trace) -> Option<String> {
+        let own = BTreeMap::from([(trace.print(), trace.name().to_owned())]);
         let (mut again, mut more) = (None, 0);
-        for (print, file) in trace.prints() {
-            match self.seen.get(&print) {
-                Some(first) if again.is_none() => again = Some((file, first.clone())),
+        for (print, file) in trace.prints().unwrap_or(&own) {
+            match self.seen.get(print) {
+                Some(first) if again.is_none() => again = Some((file.clone(), first.clone())),
                 Some(_) => more += 1,
-                None => drop(self.seen.insert(print, file)),
+                None => drop(self.seen.insert(*print, file.clone())),
             }
         }
         let (file, first) = again?;
@@ -301,8 +302,9 @@ impl PartsSource {
                 "{file}: its requests and times are those of {first}{more}, and are played twice; take one away"
             ),
             Some(_) if first == file => format!(
-                "{file} is named twice, and is played twice, each time with streams of its own; if that is not meant, \
-                 name it once"
+                "{} is named twice, and is played twice, each time with streams of its own; if that is not meant, \
+                 name it once",
+                trace.name()
             ),
             Some(_) => format!(
                 "{file}: its requests and times are those of {first}{more}, and are played twice, each with streams of its own; \
@@ -415,10 +417,6 @@ impl RecordSource for PartsSource {
     fn remarks(&self) -> Remarks {
         let mut remarks = self.remarks.clone();
         remarks.is_archive = matches!(self.supply, Supply::Archive { .. });
-        if remarks.is_archive {
-            let seen = self.seen.iter().map(|(print, file)| (*print, file.clone()));
-            remarks.prints = seen.collect();
-        }
         if let Some(end) = self.odd_end {
             let file = self.names.last().map_or("", |(name, _)| name.as_str());
             remarks.warnings.push(match end {
@@ -467,6 +465,10 @@ impl RecordSource for PartsSource {
 
     fn skipped(&self) -> &Skipped {
         &self.skipped
+    }
+
+    fn prints(&self) -> Option<&BTreeMap<Print, String>> {
+        matches!(self.supply, Supply::Archive { .. }).then_some(&self.seen)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The reader: opens a trace, detects its format, sorts records by time and counts time from the
 //! first one. It holds a window of records, never the whole trace.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use ftlab::host::Op;
@@ -417,10 +418,9 @@ impl Trace {
         [hash, self.gate.records, self.origin().0, self.gate.duration_ns()]
     }
 
-    /// The files within, if it is an archive, or else itself, with what tells them from others.
-    pub(crate) fn prints(&self) -> Vec<(Print, String)> {
-        let Remarks { is_archive, prints, .. } = self.source.remarks();
-        if is_archive { prints } else { vec![(self.print(), self.name.clone())] }
+    /// The files within, if it is an archive, by what tells them from others.
+    pub(crate) fn prints(&self) -> Option<&BTreeMap<Print, String>> {
+        self.source.prints()
     }
 
     /// Whether its requests have no times, as far as it was read.

@@ -1,9 +1,11 @@
 //! Streams of records in the order and with the clock of the file: lines of text, and records of bytes. (Parquet has its own.)
 
+use std::collections::BTreeMap;
+
 use ftlab::units::{Nanos, SimTime};
 
 use super::error::{Bad, ErrorKind, TraceError, TracePosition};
-use super::format::{self, BinaryFormat, LineFormat, Remarks, Taken};
+use super::format::{self, BinaryFormat, LineFormat, Print, Remarks, Taken};
 use super::gate::{Gate, RecordPart, Refusal};
 use super::head::HeadRule;
 use super::input::Lines;
@@ -29,6 +31,11 @@ pub(crate) trait RecordSource: Send {
 
     /// Returns the number of the last line read, if the source has lines.
     fn line(&self) -> Option<u64> {
+        None
+    }
+
+    /// The files that were read, if it is an archive of some, by what tells them from others.
+    fn prints(&self) -> Option<&BTreeMap<Print, String>> {
         None
     }
 }

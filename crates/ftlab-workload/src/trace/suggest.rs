@@ -10,7 +10,9 @@ use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
 use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
 use super::numbers::{decimal_time, whole_number};
-use super::odd_tables::{BlockSize, DateInTwo, events, of_fio, ragged, seconds_and_parts};
+use super::odd_tables::{
+    BlockSize, DateInTwo, counts_blocks, events, of_fio, ragged, seconds_and_parts,
+};
 use super::op_words::{self, OpWords, truth};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words, without_head};
 use super::units::{SINCE_1970, SpaceUnit, TimeUnit, time_name};
@@ -45,9 +47,15 @@ const HALVES: [(&[&str], &str, &str); 3] = [
     ),
 ];
 
+/// Whether a line begins an object of JSON, or a list of such.
+fn is_json(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    line.strip_prefix(b"[").unwrap_or(line).trim_ascii_start().starts_with(b"{") || line == b"["
+}
+
 /// Whether a text is the output of a program that is only half of a trace: what it lacks, and the remedy.
 pub(crate) fn half(sample: &[u8]) -> Option<(&'static str, &'static str)> {
-    if first_lines(sample).next().is_some_and(|line| line.trim_ascii_start().starts_with(b"{")) {
+    if first_lines(sample).next().is_some_and(is_json) {
         return Some((
             "this is JSON, and no table",
             "make a table of it, such as by jq -r '[.time, .op, .offset, .size] | @csv' FILE, and name its columns (`columns`)",
@@ -162,17 +170,13 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     let offset = found.iter().find(|(part, _)| *part == RequestPart::Offset && is_head);
     let counts_pages = offset
         .and_then(|(part, index)| unit_of(*part, &first[*index]))
-        .filter(|unit| *unit == SpaceUnit::Page4k.bytes())
-        .or_else(|| table.block.as_ref().map(|block| block.bytes));
+        .filter(|unit| *unit == SpaceUnit::Page4k.bytes());
+    let block = table.block.as_ref().and_then(|block| block.unit());
+    let block = block.filter(|_| offset.is_some_and(|(_, index)| counts_blocks(&first[*index])));
     let said = |(part, index): &(RequestPart, usize)| {
-        let in_blocks = table
-            .block
-            .as_ref()
-            .filter(|_| *part == RequestPart::Offset && table.counts_blocks(*index));
-        let usual = counts_pages
-            .filter(|_| *part == RequestPart::Size)
-            .or_else(|| in_blocks.map(|block| block.bytes));
-        table.said(*part, Cells { data, index: *index, usual }, notes)
+        let usual = counts_pages.or(block).filter(|_| *part == RequestPart::Size);
+        let in_blocks = block.filter(|_| counts_blocks(&first[*index]));
+        table.said(*part, Cells { data, index: *index, usual, in_blocks }, notes)
     };
     let mut parts: Vec<String> = found.iter().map(said).collect();
     for part in NEEDED.into_iter().filter(|part| !has(*part)) {
@@ -184,9 +188,10 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
             notes.push("no column tells the sizes, so 4KiB is a guess".to_owned());
         }
     }
-    let in_two = seconds_and_parts(first, data).filter(|_| is_head);
+    let time = found.iter().find(|(part, _)| *part == RequestPart::Time).map(|(_, index)| *index);
+    let in_two = seconds_and_parts(first, data, time).filter(|_| is_head);
     let none = || "no column was found for times, so the requests have none".to_owned();
-    notes.extend(in_two.or_else(|| (!has(RequestPart::Time)).then(none)));
+    notes.extend(in_two.or_else(|| time.is_none().then(none)));
     notes.extend(of_fio(data, is_head));
     notes.extend(events(data, &found));
     if let Some((_, index)) = found.iter().find(|(part, _)| *part == RequestPart::Op) {
@@ -206,12 +211,6 @@ struct TableStart<'a> {
 }
 
 impl TableStart<'_> {
-    /// Whether the name of a column says that it counts blocks.
-    fn counts_blocks(&self, index: usize) -> bool {
-        let words = words(&self.first[index]);
-        ["block", "lba", "lbn"].into_iter().any(|hint| has(&words, hint))
-    }
-
     /// Where the parts of a request are, as far as that is likely.
     fn parts(&self, notes: &mut Vec<String>) -> FoundColumns {
         let TableStart { first, is_head, data, joined, block } = self;
@@ -298,16 +297,19 @@ fn truths(words: &[String], odd: &[&str]) -> Option<String> {
     Some(odd.iter().map(said).collect::<Option<Vec<String>>>()?.join(","))
 }
 
-/// A column, and the unit that its numbers have if they are no bytes and its name tells none.
+/// A column, and what else tells the unit of its numbers.
 struct Cells<'a> {
     data: &'a [Vec<String>],
     index: usize,
+    /// The unit if they are no bytes and its name tells none.
     usual: Option<u64>,
+    /// The unit if its name says that it counts blocks, and another column tells their size.
+    in_blocks: Option<u64>,
 }
 
 /// A unit that a column's name tells, or that its numbers make likely.
 fn unit(part: RequestPart, name: &str, cells: Cells<'_>, notes: &mut Vec<String>) -> String {
-    let Cells { data, index, usual } = cells;
+    let Cells { data, index, usual, in_blocks } = cells;
     let fields = || data.iter().filter_map(|row| Some(row.get(index)?.as_bytes()));
     match part {
         RequestPart::Time if fields().all(|field| moment_ns(field).is_some()) => ":iso".to_owned(),
@@ -326,8 +328,7 @@ fn unit(part: RequestPart, name: &str, cells: Cells<'_>, notes: &mut Vec<String>
         }
         RequestPart::Offset | RequestPart::Size => {
             let is_odd = |field: &[u8]| whole_number(field).is_some_and(|value| value % 512 != 0);
-            let by_name = unit_of(part, name);
-            match usual.filter(|_| by_name.is_some()).or(by_name) {
+            match in_blocks.or_else(|| unit_of(part, name)) {
                 // Bytes are multiples of sectors.
                 None if fields().any(is_odd) => {
                     guessed_unit(part, usual.unwrap_or(SECTOR_BYTES), notes)
@@ -346,7 +347,8 @@ fn guessed_unit(part: RequestPart, unit: u64, notes: &mut Vec<String>) -> String
     format!(":{unit}")
 }
 
-/// The columns by their names, but for the one of other sizes. One that is called as a part is, but has a few cells that can't be it, is none the less no other's.
+/// The columns by their names, but for the one of other sizes. One that is called as a part is, but has a few cells that can't be it, is
+/// none the less no other's.
 fn by_names(
     head: &[String],
     data: &[Vec<String>],
@@ -480,12 +482,17 @@ fn holds(part: RequestPart, data: &[Vec<String>], index: usize) -> bool {
     few && data.iter().all(fits)
 }
 
-/// Whether these are two words, of which one begins as read and one as write.
+/// Whether these are two words, of which one begins with a read and one with a write, as rd_blk and wr_blk.
 fn are_a_pair<'a>(cells: impl Iterator<Item = &'a str>) -> bool {
     let mut words: Vec<String> = cells.map(str::to_ascii_lowercase).collect();
     words.sort_unstable();
     words.dedup();
-    matches!(&words[..], [read, write] if read.starts_with('r') && write.starts_with('w'))
+    let first =
+        |word: &str| word.split(|mark: char| !mark.is_ascii_alphabetic()).next().map(str::to_owned);
+    let is =
+        |word: &str, known: [&str; 4]| first(word).is_some_and(|first| known.contains(&&*first));
+    let [read, write] = &words[..] else { return false };
+    is(read, ["r", "rd", "read", "reads"]) && is(write, ["w", "wr", "write", "writes"])
 }
 
 /// Adds what is missing: words are operations, and so are two codes; of numbers what is likely.

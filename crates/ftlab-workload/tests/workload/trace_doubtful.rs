@@ -370,4 +370,8 @@ fn requests_at_one_time_have_no_rate() {
     let (_, facts) = read(&lines, Options::default());
     let told = facts.warnings.join("; ");
     assert!(told.contains("all 60 requests have one time") && !told.contains("a second"), "{told}");
+    // A clock of seconds stands still for so many.
+    let tencent: String = (0..40).map(|at| format!("1538323200,{},8,0,7\n", at * 8)).collect();
+    let (_, facts) = read(&tencent, format("tencent"));
+    assert!(!facts.warnings.join("; ").contains("have one time"), "{facts:?}");
 }

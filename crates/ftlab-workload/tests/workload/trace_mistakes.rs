@@ -177,6 +177,8 @@ fn sizes_that_look_like_sectors_are_doubted() {
         let warnings = read_as(text.as_bytes(), options).expect("readable").1.warnings;
         warnings.iter().any(|text| text.contains("(`size_unit` sector)"))
     };
+    let odd = msr(512).replace("Read,", "Read,1");
+    assert!(odd.contains("Read,14096,512") && !warned(&odd, Options::default()), "odd addresses");
     for lines in [&spc as &dyn Fn(u64) -> String, &msr] {
         assert!(warned(&lines(8), Options::default()) && warned(&lines(24), Options::default()));
         assert!(

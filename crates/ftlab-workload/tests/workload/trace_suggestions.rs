@@ -223,6 +223,8 @@ fn two_unknown_words_that_begin_as_read_and_write_are_asked_for() {
         records.iter().map(|record| record.op).collect::<Vec<_>>(),
         [Op::Write, Op::Read, Op::Read]
     );
+    let names = table.replace("wr_blk", "wal").replace("rd_blk", "rootfs");
+    assert!(!failure(&names, Options::default()).remedy.contains("op=2"));
 }
 
 #[test]
@@ -237,6 +239,20 @@ fn a_column_with_the_size_of_blocks_is_no_size_of_requests() {
             format!("time=time,op=op,offset=block:{block},size=count:{block}")
         );
     }
+    // 8 is no size of blocks in bytes. A name that tells another unit counts more, and so does an address in bytes.
+    for (head, block, expected) in [
+        ("time,op,block,block_size,count", 8, "offset=block:512,size=count:512"),
+        ("time,op,block,block_size,bytes", 4096, "offset=block:4096,size=bytes"),
+        ("time,op,sector,block_size,nsectors", 4096, "offset=sector:512,size=nsectors:512"),
+        ("time,op,offset_bytes,block_size,bytes", 4096, "offset=offset_bytes,size=bytes"),
+        ("time,op,lpn,other,bytes", 7, "offset=lpn:4096,size=bytes"),
+        ("time,op,lpn,other,sectors", 7, "offset=lpn:4096,size=sectors:512"),
+        ("time,op,page,other,size_kb", 7, "offset=page:4096,size=size_kb:1024"),
+    ] {
+        let line = |at: u64| format!("{at},R,{},{block},{}\n", at * 77 % 100, 1 + at % 3);
+        let table = (1..20).fold(format!("{head}\n"), |all, at| all + &line(at));
+        assert_eq!(told(&table), format!("time=time,op=op,{expected}"), "{head}");
+    }
 }
 
 #[test]
@@ -248,6 +264,12 @@ fn a_table_without_a_column_of_times_is_told_so() {
         "time_s,latency_us,op,offset,size\n1,100,R,8192,512\n1,200,W,0,512\n2,50,R,512,4096\n",
     );
     assert!(!same.contains("two columns"), "{same}");
+    for other in [
+        "ts,latency_s,latency_us,op,offset,size\n1,0,100,R,8192,512\n2,0,200,W,0,512\n3,0,50,R,512,4096\n",
+        "time_s,time_us,op,offset,size\n0.1,100000,R,8192,512\n0.2,200000,W,0,512\n0.3,300000,R,512,4096\n",
+    ] {
+        assert!(!remedy(other).contains("two columns"), "{other}");
+    }
     let none = remedy("op,offset,size\nR,8192,512\nW,0,512\nR,512,4096\n");
     assert!(none.contains("no column was found for times, so the requests have none"), "{none}");
 }
@@ -267,8 +289,10 @@ fn logs_of_latencies_json_and_lines_of_different_lengths_are_recognised() {
         .collect();
     let error = failure(&log, Options::default());
     assert!(error.remedy.contains("a log of latencies of fio looks so"), "{error}");
-    let json = failure("{\"time\": 1, \"op\": \"R\"}\n", Options::default());
-    assert!(json.problem.contains("this is JSON") && json.remedy.contains("@csv"), "{json}");
+    for json in ["{\"time\": 1, \"op\": \"R\"}\n", "[{\"time\": 1}]\n", "[\n  {\n"] {
+        let error = failure(json, Options::default());
+        assert!(error.problem.contains("this is JSON") && error.remedy.contains("@csv"), "{error}");
+    }
     let lines: String = (0..20)
         .map(|at| format!("{at},R,{},4096{}\n", at * 4096, if at % 3 == 0 { ",x" } else { "" }))
         .collect();

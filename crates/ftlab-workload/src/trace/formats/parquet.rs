@@ -108,6 +108,9 @@ fn refused(name: &str, unread: Unread) -> TraceError {
     }
 }
 
+/// What to do about a file that can't be as it was written.
+const DAMAGED: &str = "the file is damaged: fetch or convert it again";
+
 struct ParquetSource {
     columns: Columns<{ COLUMNS.len() }>,
     /// The sums in the footer, and those of the rows so far.
@@ -175,8 +178,7 @@ impl ParquetSource {
             "its {} rows are not those that were written, by the sums in its footer",
             self.row
         );
-        let remedy = "the file is damaged: fetch or convert it again";
-        Err(TraceError::new(ErrorKind::Corrupt, &self.name, problem, remedy))
+        Err(TraceError::new(ErrorKind::Corrupt, &self.name, problem, DAMAGED))
     }
 
     fn admit(
@@ -194,6 +196,10 @@ impl ParquetSource {
                 Ok(false) => return Ok(()),
                 Err(refusal) => (refusal.kind, refusal.problem, refusal.remedy),
             },
+            // It has no such row if ftlab wrote it.
+            Err(problem) if self.sums.is_some() => {
+                (ErrorKind::Corrupt, problem.to_owned(), DAMAGED.to_owned())
+            }
             Err(problem) => {
                 let remedy = "`skip_malformed` skips such rows and counts them";
                 (ErrorKind::Malformed, problem.to_owned(), remedy.to_owned())
@@ -202,7 +208,7 @@ impl ParquetSource {
         let (kind, problem, remedy) = problem;
         let place = TracePosition::row(self.row);
         let error = || TraceError::new(kind, &self.name, problem, remedy).at(place);
-        if self.skip_malformed && kind != ErrorKind::Unordered {
+        if self.skip_malformed && !matches!(kind, ErrorKind::Unordered | ErrorKind::Corrupt) {
             self.skipped.count(error);
             return Ok(());
         }

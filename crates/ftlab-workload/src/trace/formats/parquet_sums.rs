@@ -1,7 +1,8 @@
 //! Sums of the columns of a Parquet file, kept in its footer.
 //!
 //! Pages need no checksums in Parquet, and the library writes none: a flipped bit would read as another request. Other programs copy
-//! the footer's texts to files with other rows, so that sums count only in files that ftlab wrote.
+//! the footer's texts to files with other rows, so that sums count only in files that ftlab wrote. They are compared at the end: what reads
+//! only the first requests does not notice.
 
 use super::parquet::COLUMNS;
 
