@@ -6,6 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 use std::sync::atomic::Ordering;
 
+pub use parquet::basic::TimeUnit;
+use parquet::basic::{ConvertedType, LogicalType};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{DataType, Int32Type, Int64Type};
 use parquet::errors::ParquetError;
@@ -16,6 +18,17 @@ mod thrift;
 
 /// The most rows that are decoded at a time.
 pub const STEP: usize = 4 << 10;
+
+/// What the integers of a column stand for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// For themselves.
+    Integers,
+    /// For times in this unit.
+    Time(TimeUnit),
+    /// For something else, as the file calls it: decimals, dates.
+    Other(String),
+}
 
 /// Why columns cannot be read.
 #[derive(Debug)]
@@ -86,6 +99,27 @@ impl<const N: usize> Columns<N> {
     #[must_use]
     pub fn has(&self, column: usize) -> bool {
         self.indices[column].is_some()
+    }
+
+    /// What the file says of the numbers of a column that is there.
+    #[must_use]
+    pub fn meaning(&self, column: usize) -> Meaning {
+        let Some(index) = self.indices[column] else { return Meaning::Integers };
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        let column = schema.column(index);
+        match (column.logical_type_ref(), column.converted_type()) {
+            (Some(LogicalType::Integer(_)), _) | (None, ConvertedType::NONE) => Meaning::Integers,
+            (Some(LogicalType::Timestamp(of)), _) => Meaning::Time(of.unit),
+            (Some(LogicalType::Time(of)), _) => Meaning::Time(of.unit),
+            (None, ConvertedType::TIMESTAMP_MILLIS | ConvertedType::TIME_MILLIS) => {
+                Meaning::Time(TimeUnit::MILLIS)
+            }
+            (None, ConvertedType::TIMESTAMP_MICROS | ConvertedType::TIME_MICROS) => {
+                Meaning::Time(TimeUnit::MICROS)
+            }
+            (None, of) if of.to_string().contains("INT_") => Meaning::Integers,
+            (_, of) => Meaning::Other(of.to_string()),
+        }
     }
 
     /// A text in the footer.

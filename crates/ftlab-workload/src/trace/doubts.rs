@@ -283,9 +283,13 @@ pub(crate) fn sectors(
         && widened * 10 > gate.records * 9
         && gate.sectors * 2 < gate.records * 3;
     (unsaid && has_bytes && are_odd).then(|| {
+        let too = match format.units.address {
+            SpaceUnit::Byte => ", and `address_unit` sector if addresses do, too",
+            _ => "",
+        };
         format!(
             "{widened} of {} requests end within a sector if sizes count bytes, as those of disks don't: do they count sectors \
-             (`size_unit` sector)?",
+             (`size_unit` sector{too})?",
             gate.records
         )
     })

@@ -62,10 +62,14 @@ pub(crate) fn of(sample: &[u8]) -> Option<Head> {
     // A head may be a comment, as numpy writes it.
     let (number, line) = lines.find(|(_, line)| !line.trim_ascii().is_empty())?;
     let whole = line.strip_suffix(b"\r").unwrap_or(line);
-    let line = whole.strip_prefix(b"#").unwrap_or(whole).trim_ascii_start();
-    let is_comment = line.len() < whole.len() && whole.starts_with(b"#");
+    // A tab may stand behind a first column without a name.
+    let line = match whole.strip_prefix(b"#") {
+        Some(comment) => comment.trim_ascii_start(),
+        None => &whole[whole.iter().take_while(|&&byte| byte == b' ').count()..],
+    };
+    let is_comment = whole.starts_with(b"#");
     // Most files begin with a number. The first column may have no name, as that of an index.
-    let is_open = |byte: &&u8| !matches!(byte, b' ' | b'"' | b',' | b';');
+    let is_open = |byte: &&u8| !matches!(byte, b' ' | b'"' | b',' | b';' | b'\t');
     if !line.iter().find(is_open)?.is_ascii_alphabetic() {
         return None;
     }

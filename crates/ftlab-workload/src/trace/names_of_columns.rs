@@ -192,6 +192,9 @@ const OTHER_TIMES: [&str; 17] = [
     "idle",
 ];
 
+/// Words for places that are not those of requests, or not their beginnings.
+const OTHER_PLACES: [&str; 6] = ["prev", "previous", "last", "next", "end", "file"];
+
 /// The words of a name, without capitals: `DiskNumber` is disk number, `time_us` time us.
 pub(super) fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
@@ -235,7 +238,8 @@ pub(super) fn part_of(name: &str) -> Option<RequestPart> {
 /// Whether a name tells that a column is no part of a request, such as `device_size` or `response_time`.
 pub(super) fn is_no_part(name: &str) -> bool {
     let words = words(name);
-    hinted(&words).is_some_and(|part| is_of_others(part, &words))
+    let is_place = words.len() == 1 && OTHER_PLACES.contains(&words[0].as_str());
+    is_place || hinted(&words).is_some_and(|part| is_of_others(part, &words))
 }
 
 /// Whether the words of a part say that it is that of something else than a request.
@@ -243,6 +247,7 @@ fn is_of_others(part: RequestPart, words: &[String]) -> bool {
     let others = match part {
         RequestPart::Size => &OTHER_SIZES[..],
         RequestPart::Time => &OTHER_TIMES[..],
+        RequestPart::Offset => &OTHER_PLACES[..],
         _ => &[],
     };
     words.iter().any(|word| others.contains(&word.as_str()))
@@ -264,7 +269,7 @@ fn hinted(words: &[String]) -> Option<RequestPart> {
     weighed.max_by_key(|(weight, _)| *weight).map(|(_, part)| part)
 }
 
-/// What a yes means in a column of operations that is called so, as in `is_write`.
+/// What a yes means in a column of operations that is called so, as in `is_write`. A no is the other.
 pub(in crate::trace) fn yes_of(name: &str) -> Option<Op> {
     let words = words(name);
     let is = |known: &[&str]| words.iter().any(|word| known.contains(&word.as_str()));
@@ -341,6 +346,9 @@ mod tests {
     fn names_of_other_things_are_no_parts() {
         for name in [
             "latency_us",
+            "offset_in_file",
+            "prev_sector",
+            "last_lba",
             "read_latency",
             "qd",
             "status",

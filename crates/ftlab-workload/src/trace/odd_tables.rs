@@ -7,9 +7,10 @@ use ftlab::units::SECTOR_BYTES;
 use super::columns::RequestPart;
 use super::likely::FoundColumns;
 use super::moments::moment_ns;
-use super::names_of_columns::{has, part_of, words};
+use super::names_of_columns::{has, part_of, unit_of, words};
 use super::numbers::whole_number;
 use super::table::{Splitter, first_lines, separator_in_words};
+use super::units::SpaceUnit;
 
 /// What is wrong with a table whose lines have different numbers of fields.
 pub(super) fn ragged(sample: &[u8]) -> Option<String> {
@@ -78,36 +79,68 @@ impl DateInTwo {
     }
 }
 
-/// A column that has the size of the blocks in which others count, the same in all lines.
+/// A column that has the size of the blocks, sectors or pages in which others count.
 pub(super) struct BlockSize {
     pub index: usize,
-    bytes: u64,
+    /// In bytes, if it is the same in the first lines, and a size of blocks.
+    bytes: Option<u64>,
+    /// Words of columns that count such.
+    counting: &'static [&'static str],
 }
 
-/// Whether the name of a column says that it counts blocks.
-pub(super) fn counts_blocks(name: &str) -> bool {
-    let words = words(name);
-    ["block", "blocks", "nblocks", "lba", "slba", "lbn", "nlb"]
-        .into_iter()
-        .any(|hint| has(&words, hint))
-}
+/// Names of such columns, and words of those that count what has this size.
+const SIZED: [(&[&str], &[&str]); 3] = [
+    (
+        &["block size", "blk size", "lba size", "blocksize", "blksize", "bs"],
+        &["block", "blocks", "nblocks", "lba", "slba", "lbn", "nlb", "count", "nr"],
+    ),
+    (
+        &["sector size", "sectorsize"],
+        &["sector", "sectors", "nsectors", "lba", "slba", "lbn", "nlb", "count", "nr"],
+    ),
+    (&["page size", "pagesize"], &["page", "pages", "npages", "lpn", "lpa", "count", "nr"]),
+];
 
 impl BlockSize {
     /// Finds it, beside another column of sizes.
     pub fn of(first: &[String], data: &[Vec<String>]) -> Option<BlockSize> {
-        let is_it = |index: &usize| has(&words(&first[*index]), "block size");
-        let index = (0..first.len()).find(is_it)?;
+        let (index, counting) = SIZED.into_iter().find_map(|(names, counting)| {
+            let is_it = |name: &String| names.iter().any(|known| has(&words(name), known));
+            Some((first.iter().position(is_it)?, counting))
+        })?;
         let is_other =
             |other: usize| other != index && part_of(&first[other]) == Some(RequestPart::Size);
+        (0..first.len()).any(is_other).then_some(())?;
         let cell = data.first()?.get(index)?;
         let is_same = data.iter().all(|row| row.get(index) == Some(cell));
-        let bytes = whole_number(cell.as_bytes()).filter(|bytes| *bytes > 0 && is_same)?;
-        (0..first.len()).any(is_other).then_some(BlockSize { index, bytes })
+        let unit = unit_of(RequestPart::Size, &first[index]).filter(|unit| *unit > SECTOR_BYTES);
+        let bytes =
+            whole_number(cell.as_bytes()).and_then(|size| size.checked_mul(unit.unwrap_or(1)));
+        let bytes = bytes.filter(|size| *size > 0 && size.is_multiple_of(SECTOR_BYTES) && is_same);
+        Some(BlockSize { index, bytes, counting })
     }
 
-    /// The size of a block in bytes, if that is what it is.
-    pub fn unit(&self) -> Option<u64> {
-        Some(self.bytes).filter(|bytes| bytes.is_multiple_of(SECTOR_BYTES))
+    /// The unit of a column of this name, if it counts blocks: unless the name tells another unit.
+    pub fn unit(&self, part: RequestPart, name: &str) -> Option<u64> {
+        let words = words(name);
+        let counts = self.counting.iter().any(|hint| has(&words, hint));
+        let has_other = unit_of(part, name).is_some_and(|unit| {
+            unit != SECTOR_BYTES
+                && !(unit == SpaceUnit::Page4k.bytes() && self.counting.contains(&"page"))
+        });
+        self.bytes.filter(|_| counts && !has_other)
+    }
+
+    pub fn note(&self, first: &[String]) -> String {
+        let name = clip(&first[self.index]);
+        match self.bytes {
+            Some(bytes) => {
+                format!("column {name} has the size of blocks, {bytes} bytes in the first lines")
+            }
+            None => format!(
+                "column {name} has the size of blocks: where others count blocks, multiply them by it first"
+            ),
+        }
     }
 }
 
@@ -155,28 +188,60 @@ const PARTS: [(&[&str], u64); 2] = [
     (&["us", "usec", "usecs", "micros", "microseconds"], 1_000_000),
 ];
 
-/// What else a table may be that looks as fio's logs of latencies do: time, latency, direction, size and offset.
-pub(super) fn of_fio(data: &[Vec<String>], is_head: bool) -> Option<String> {
-    let is_line = |row: &Vec<String>| {
-        let number = |at: usize| row.get(at).and_then(|cell| cell.parse::<u64>().ok());
-        let in_sectors = |at: usize| number(at).is_some_and(|bytes| bytes % SECTOR_BYTES == 0);
-        FIO_COLUMNS.contains(&row.len())
-            && number(0).is_some()
-            && number(1).is_some()
-            && number(2).is_some_and(|direction| direction <= 2)
-            && number(3).is_some_and(|size| size > 0)
-            && in_sectors(3)
-            && in_sectors(4)
-    };
-    (!is_head && data.iter().all(is_line)).then(|| {
-        "a log of latencies of fio looks so: then times are milliseconds, as in time=1:ms, at which requests ended, and `op` is \
-         0=read,1=write,2=trim"
-            .to_owned()
-    })
+/// What fio logs of latencies and the like: time, value, direction, size and offset, and more in later versions.
+pub(super) struct FioLog {
+    pub has_addresses: bool,
 }
 
-/// How many columns such a log has: the last, for priorities, came later.
-const FIO_COLUMNS: std::ops::RangeInclusive<usize> = 5..=6;
+/// Columns of such a log.
+const FIO_COLUMNS: std::ops::RangeInclusive<usize> = 4..=7;
+
+impl FioLog {
+    /// Whether a table without a head looks so.
+    pub fn of(data: &[Vec<String>]) -> Option<FioLog> {
+        let number =
+            |row: &[String], at: usize| row.get(at).and_then(|cell| cell.parse::<u64>().ok());
+        let is_line = |row: &Vec<String>| {
+            let in_sectors =
+                |at: usize| number(row, at).is_some_and(|bytes| bytes % SECTOR_BYTES == 0);
+            FIO_COLUMNS.contains(&row.len())
+                && (0..row.len()).all(|at| number(row, at).is_some())
+                && number(row, 2).is_some_and(|direction| direction <= 2)
+                && number(row, 3).is_some_and(|size| size > 0)
+                && in_sectors(3)
+                && (row.len() == 4 || in_sectors(4))
+        };
+        let has_addresses = data.iter().any(|row| number(row, 4).is_some_and(|offset| offset > 0));
+        data.iter().all(is_line).then_some(FioLog { has_addresses })
+    }
+
+    /// How to read it, if it has addresses.
+    pub fn columns(&self) -> Option<String> {
+        self.has_addresses.then(|| "time=1:ms,op=3,offset=5,size=4".to_owned())
+    }
+
+    pub fn note(&self) -> String {
+        match self.has_addresses {
+            true => "with `op` 0=read,1=write,2=trim, if it is a log of fio, as it seems; its times are those at which requests ended".to_owned(),
+            false => "or is it a log of fio without addresses? Then let fio log them, too (log_offset=1)".to_owned(),
+        }
+    }
+}
+
+/// Whether the first line names one column less than there are, as R writes a table with the names of its rows.
+pub(super) fn short_head(rows: &[Vec<String>]) -> Option<String> {
+    let (first, below) = rows.split_first()?;
+    let is_name =
+        |name: &String| name.starts_with(|mark: char| mark.is_ascii_alphabetic() || mark == '"');
+    let is_short = first.len() >= FEWEST
+        && first.iter().all(is_name)
+        && first.iter().any(|name| part_of(name.trim_matches('"')).is_some())
+        && !below.is_empty()
+        && below.iter().all(|row| row.len() == first.len() + 1);
+    is_short.then(|| {
+        "; its first line names one column less than there are: write it without names of rows, in R by row.names = FALSE".to_owned()
+    })
+}
 
 /// Events of a request, as blkparse and ftrace call them.
 const EVENTS: [&str; 12] = [

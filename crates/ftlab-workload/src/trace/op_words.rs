@@ -55,6 +55,8 @@ const KNOWN: [(&str, Op); 21] = [
     ("flush", Op::Flush),
     ("sync", Op::Flush),
 ];
+/// How Linux begins its names of operations.
+const OF_KERNEL: [&str; 2] = ["nvme_cmd_", "req_op_"];
 /// Truth values: yes, and no.
 const TRUTHS: [[&str; 5]; 2] = [["1", "t", "true", "y", "yes"], ["0", "f", "false", "n", "no"]];
 /// The longest word in the letters of Linux' block layer (`WS`, `RSM`, `FWFS`).
@@ -139,6 +141,10 @@ impl OpWords {
 
 /// What a word means that needs no explanation.
 fn usual(word: &[u8]) -> Option<WordMeaning> {
+    let begins = |begin: &&str| {
+        word.len() > begin.len() && word[..begin.len()].eq_ignore_ascii_case(begin.as_bytes())
+    };
+    let word = OF_KERNEL.into_iter().find(begins).map_or(word, |begin| &word[begin.len()..]);
     let letters = word.iter().position(|byte| !byte.is_ascii_alphabetic()).unwrap_or(word.len());
     let (stem, rest) = word.split_at(letters);
     let is_length = |byte: &u8| byte.is_ascii_digit() || b"_-() ".contains(byte);
@@ -202,7 +208,19 @@ mod tests {
     #[test]
     fn only_words_that_leave_no_doubt_need_no_explanation() {
         let told = |word: &str| usual(word.as_bytes()).map(|meaning| meaning.op);
-        for word in ["R", "r", "read", "READ_10", "Read(16)", "RA", "RSM", "rd", "Lesen"] {
+        for word in [
+            "R",
+            "r",
+            "read",
+            "READ_10",
+            "Read(16)",
+            "RA",
+            "RSM",
+            "rd",
+            "Lesen",
+            "nvme_cmd_read",
+            "REQ_OP_READ",
+        ] {
             assert_eq!(told(word), Some(Op::Read), "{word}");
         }
         for word in ["W", "write", "WS", "FWS", "WRITE_FUA", "wr", "Schreiben"] {

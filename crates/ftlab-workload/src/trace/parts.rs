@@ -28,6 +28,9 @@ const MOST_AT_ONCE: usize = 512;
 /// How many remarks on files a trace passes on, and how many names of files that are left out.
 const MOST_REMARKS: usize = 12;
 
+/// So many requests that another file has, too, are no chance.
+const LEAST_DOUBLES: u64 = 8;
+
 /// Where further files come from.
 enum Supply {
     /// Files by the time of their first requests.
@@ -75,6 +78,9 @@ pub(crate) struct PartsSource {
     seen: BTreeMap<Print, String>,
     remarks: Remarks,
     skipped: Skipped,
+    /// The last request with its file, and how many equal the one before of another file.
+    last: Option<(Record, u32)>,
+    doubles: u64,
     /// What is odd about the end of an archive.
     odd_end: Option<OddEnd>,
 }
@@ -110,6 +116,7 @@ pub(crate) fn several(
     let mut source = PartsSource::new(Supply::Files(begins.into()), format, options);
     source.streams = separate.then(BTreeMap::new);
     source.beside = beside;
+    source.remarks.warnings.extend(partitions(&folders));
     if !folders.is_empty() {
         let listed = folders.iter().take(MOST_REMARKS).map(String::as_str).collect::<Vec<_>>();
         let count = counted(folders.len() as u64, "folder in it is", "folders in it are");
@@ -134,6 +141,21 @@ pub(crate) fn archive(
     let format = source.active[0].trace.format();
     source.format = format;
     Ok((Box::new(source), format, compression))
+}
+
+/// Folders that are called by a column and its value, as programs write tables in parts: the files lack that column.
+fn partitions(folders: &[String]) -> Option<String> {
+    let name = |folder: &String| folder.rsplit('/').next().unwrap_or_default().to_owned();
+    let folder = folders.iter().map(name).find(|name| {
+        name.split_once('=').is_some_and(|(column, value)| !column.is_empty() && !value.is_empty())
+    })?;
+    let column = folder.split('=').next().unwrap_or_default();
+    Some(format!(
+        "the folder {} tells a column that its files lack, and that is not read: write the table without parts, or add the column \
+         ({}) to the files",
+        clip(&folder),
+        clip(column)
+    ))
 }
 
 #[cold]
@@ -162,6 +184,8 @@ impl PartsSource {
             seen: BTreeMap::new(),
             remarks: Remarks::default(),
             skipped: Skipped::default(),
+            last: None,
+            doubles: 0,
             odd_end: None,
         }
     }
@@ -248,6 +272,9 @@ impl PartsSource {
             record.stream = part.stream_of_name(record.stream, &mut self.named);
         }
         let number = part.number;
+        let is_double = |last: &(Record, u32)| last.1 != number && last.0 == record;
+        self.doubles += u64::from(self.last.as_ref().is_some_and(is_double));
+        self.last = Some((record, number));
         part.at += 1;
         if part.at == part.batch.len() {
             part.at = 0;
@@ -434,6 +461,13 @@ impl RecordSource for PartsSource {
             remarks.named = Some(self.named.streams(self.named_what));
         }
         remarks.warnings.extend(self.other_host.clone());
+        // A few may be chance, and files that are the same have been told.
+        if self.doubles >= LEAST_DOUBLES && !remarks.timeless && remarks.warnings.is_empty() {
+            remarks.warnings.push(format!(
+                "{} requests have the time, the place and the size of one in another file: do files overlap? All are played",
+                self.doubles
+            ));
+        }
         // A part that is being read tells before its end.
         remarks.timeless |= self.active.iter().any(|part| part.trace.is_timeless());
         let how = match (&self.supply, &self.streams) {

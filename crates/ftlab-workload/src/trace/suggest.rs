@@ -8,10 +8,10 @@ use super::columns::{RequestPart, amount, is_plain};
 use super::head;
 use super::likely::{FoundColumns, add_likely};
 use super::moments::moment_ns;
-use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words};
+use super::names_of_columns::{HINTS, has, is_no_part, part_of, unit_of, words, yes_of};
 use super::numbers::{decimal_time, whole_number};
 use super::odd_tables::{
-    BlockSize, DateInTwo, counts_blocks, events, of_fio, ragged, seconds_and_parts,
+    BlockSize, DateInTwo, FioLog, events, ragged, seconds_and_parts, short_head,
 };
 use super::op_words::{self, OpWords, truth};
 use super::table::{Splitter, first_lines, guess_separator, separator_in_words, without_head};
@@ -58,7 +58,7 @@ pub(crate) fn half(sample: &[u8]) -> Option<(&'static str, &'static str)> {
     if first_lines(sample).next().is_some_and(is_json) {
         return Some((
             "this is JSON, and no table",
-            "make a table of it, such as by jq -r '[.time, .op, .offset, .size] | @csv' FILE, and name its columns (`columns`)",
+            "make a table of it, such as by jq -r '[.time, .op, .offset, .size] | @csv' FILE with the keys that it has, and name its columns (`columns`)",
         ));
     }
     let lines = || first_lines(sample).take(SHOWN).map(String::from_utf8_lossy);
@@ -143,6 +143,7 @@ pub(crate) fn guess(sample: &[u8]) -> Guess {
     let lines: Vec<String> = shown.collect();
     let separator = separator_in_words(separator);
     let shown = format!("; split at {separator}, it begins {}", lines.join(" // "));
+    let shown = shown + &short_head(&rows).filter(|_| !is_head).unwrap_or_default();
     let mut guess = Guess { shown, columns: None, lacks_op: false, notes: Vec::new() };
     guess.columns = columns(&rows, is_head, &mut guess);
     guess
@@ -159,6 +160,12 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     if data.is_empty() || !(SHOWN..=MOST_COLUMNS).contains(&first.len()) {
         return None;
     }
+    if let Some(log) = FioLog::of(data).filter(|_| !is_head) {
+        notes.push(log.note());
+        if log.has_addresses {
+            return log.columns();
+        }
+    }
     let joined = DateInTwo::of(data);
     let block = BlockSize::of(first, data).filter(|_| is_head);
     let table = TableStart { first, is_head, data, joined, block };
@@ -171,12 +178,14 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     let counts_pages = offset
         .and_then(|(part, index)| unit_of(*part, &first[*index]))
         .filter(|unit| *unit == SpaceUnit::Page4k.bytes());
-    let block = table.block.as_ref().and_then(|block| block.unit());
-    let block = block.filter(|_| offset.is_some_and(|(_, index)| counts_blocks(&first[*index])));
-    let said = |(part, index): &(RequestPart, usize)| {
-        let usual = counts_pages.or(block).filter(|_| *part == RequestPart::Size);
-        let in_blocks = block.filter(|_| counts_blocks(&first[*index]));
-        table.said(*part, Cells { data, index: *index, usual, in_blocks }, notes)
+    let unit_in_blocks = |(part, index): &(RequestPart, usize)| {
+        table.block.as_ref().and_then(|block| block.unit(*part, &first[*index]))
+    };
+    let usual = counts_pages.or_else(|| offset.and_then(unit_in_blocks));
+    let said = |found: &(RequestPart, usize)| {
+        let (part, index) = *found;
+        let usual = usual.filter(|_| part == RequestPart::Size);
+        table.said(part, Cells { data, index, usual, in_blocks: unit_in_blocks(found) }, notes)
     };
     let mut parts: Vec<String> = found.iter().map(said).collect();
     for part in NEEDED.into_iter().filter(|part| !has(*part)) {
@@ -192,7 +201,8 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     let in_two = seconds_and_parts(first, data, time).filter(|_| is_head);
     let none = || "no column was found for times, so the requests have none".to_owned();
     notes.extend(in_two.or_else(|| time.is_none().then(none)));
-    notes.extend(of_fio(data, is_head));
+    notes.extend(table.block.as_ref().map(|block| block.note(first)));
+    notes.extend(found.iter().find_map(|(part, index)| table.counts_from_zero(*part, *index)));
     notes.extend(events(data, &found));
     if let Some((_, index)) = found.iter().find(|(part, _)| *part == RequestPart::Op) {
         notes.extend(unexplained(is_head.then(|| first[*index].as_str()), data, *index));
@@ -211,6 +221,16 @@ struct TableStart<'a> {
 }
 
 impl TableStart<'_> {
+    /// What to do about numbers of blocks as NVMe's commands have them.
+    fn counts_from_zero(&self, part: RequestPart, index: usize) -> Option<String> {
+        let is_nvme =
+            self.is_head && part == RequestPart::Size && has(&words(&self.first[index]), "nlb");
+        is_nvme.then(|| {
+            "nlb in NVMe's commands is one less than the blocks: if it is here, add one first"
+                .to_owned()
+        })
+    }
+
     /// Where the parts of a request are, as far as that is likely.
     fn parts(&self, notes: &mut Vec<String>) -> FoundColumns {
         let TableStart { first, is_head, data, joined, block } = self;
@@ -267,7 +287,7 @@ fn unexplained(name: Option<&str>, data: &[Vec<String>], index: usize) -> Option
     odd.retain(|word| are_truths || known.meaning(word.as_bytes()).is_none());
     let (first, rest) = odd.split_first()?;
     let words = name.map(words).unwrap_or_default();
-    if let Some(codes) = truths(&words, &odd) {
+    if let Some(codes) = name.and_then(|name| truths(name, &odd)) {
         return Some(format!("with `op` {codes}"));
     }
     let of_nvme = is_called(&words, "opcode") && odd.iter().all(|word| matches!(*word, "1" | "2"));
@@ -286,14 +306,13 @@ fn is_called(words: &[String], hint: &str) -> bool {
 }
 
 /// What truth values mean in a column that is called by one operation.
-fn truths(words: &[String], odd: &[&str]) -> Option<String> {
-    let names = match (is_called(words, "write"), is_called(words, "read")) {
-        (true, false) => ["read", "write"],
-        (false, true) => ["write", "read"],
-        _ => return None,
+fn truths(name: &str, odd: &[&str]) -> Option<String> {
+    let yes = yes_of(name)?;
+    let no = if yes == Op::Read { Op::Write } else { Op::Read };
+    let said = |word: &&str| {
+        let op = if truth(word.as_bytes())? { yes } else { no };
+        Some(format!("{word}={}", op.name()))
     };
-    let said =
-        |word: &&str| Some(format!("{word}={}", names[usize::from(truth(word.as_bytes())?)]));
     Some(odd.iter().map(said).collect::<Option<Vec<String>>>()?.join(","))
 }
 

@@ -360,3 +360,26 @@ fn files_of_several_hosts_in_a_folder_are_doubted() {
     let (_, facts) = read_well(folder.path().into());
     assert!(warns(&facts), "{facts:?}");
 }
+
+#[test]
+fn files_that_overlap_and_folders_that_tell_a_column_are_doubted() {
+    let lines = |range: std::ops::Range<u64>| -> String {
+        range
+            .map(|at| format!("{},h,0,Read,{},4096,1\n", 1_000 + at * 10_000, at * 37 % 64 * 4096))
+            .collect()
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    write(folder.path(), "a.csv", &lines(0..100));
+    write(folder.path(), "b.csv", &lines(80..150));
+    let told = read_well(folder.path().into()).1.warnings.join("; ");
+    assert!(
+        told.contains("20 requests have the time, the place and the size of one in another file"),
+        "{told}"
+    );
+    write(folder.path(), "b.csv", &lines(100..150));
+    assert_eq!(read_well(folder.path().into()).1.warnings, [""; 0]);
+    std::fs::create_dir(folder.path().join("stream=5")).expect("a folder");
+    write(folder.path(), "stream=5/c.csv", &lines(200..250));
+    let told = read_well(folder.path().into()).1.warnings.join("; ");
+    assert!(told.contains("the folder stream=5 tells a column that its files lack"), "{told}");
+}

@@ -245,11 +245,26 @@ fn a_column_with_the_size_of_blocks_is_no_size_of_requests() {
         ("time,op,block,block_size,bytes", 4096, "offset=block:4096,size=bytes"),
         ("time,op,sector,block_size,nsectors", 4096, "offset=sector:512,size=nsectors:512"),
         ("time,op,offset_bytes,block_size,bytes", 4096, "offset=offset_bytes,size=bytes"),
+        ("time,op,lba,sector_size,len", 4096, "offset=lba:4096,size=len:4096"),
+        ("time,op,lbn,blksize,blocks", 4096, "offset=lbn:4096,size=blocks:4096"),
+        ("time,op,offset,bs,count", 4096, "offset=offset,size=count:4096"),
+        ("time,op,block,bs_kb,count", 4, "offset=block:4096,size=count:4096"),
+        ("time,op,lba_4k,block_size,nsectors", 512, "offset=lba_4k:4096,size=nsectors:512"),
+        ("time,op,sector,offset_in_file,bytes", 512, "offset=sector:512,size=bytes"),
+        ("time,op,pos,prev_sector,bytes", 512, "offset=pos,size=bytes"),
         ("time,op,lpn,other,bytes", 7, "offset=lpn:4096,size=bytes"),
         ("time,op,lpn,other,sectors", 7, "offset=lpn:4096,size=sectors:512"),
         ("time,op,page,other,size_kb", 7, "offset=page:4096,size=size_kb:1024"),
     ] {
-        let line = |at: u64| format!("{at},R,{},{block},{}\n", at * 77 % 100, 1 + at % 3);
+        let offset = if head.contains("offset,")
+            || head.contains("pos,")
+            || head.contains("offset_bytes,")
+        {
+            512
+        } else {
+            1
+        };
+        let line = |at: u64| format!("{at},R,{},{block},{}\n", at * 77 % 100 * offset, 1 + at % 3);
         let table = (1..20).fold(format!("{head}\n"), |all, at| all + &line(at));
         assert_eq!(told(&table), format!("time=time,op=op,{expected}"), "{head}");
     }
@@ -288,7 +303,8 @@ fn logs_of_latencies_json_and_lines_of_different_lengths_are_recognised() {
         })
         .collect();
     let error = failure(&log, Options::default());
-    assert!(error.remedy.contains("a log of latencies of fio looks so"), "{error}");
+    let (records, _) = read(&log, suggested(&error));
+    assert_eq!((records[3].at.0, records[1].op), (1_000_000, Op::Write), "{error}");
     for json in ["{\"time\": 1, \"op\": \"R\"}\n", "[{\"time\": 1}]\n", "[\n  {\n"] {
         let error = failure(json, Options::default());
         assert!(error.problem.contains("this is JSON") && error.remedy.contains("@csv"), "{error}");
@@ -308,4 +324,54 @@ fn dates_of_a_coarse_clock_are_times() {
     let line = |at: u64| format!("132000000000000000,R,{},4096\n", at * 7 % 64 * 4096);
     let table: String = (0..64).map(line).collect();
     assert_eq!(told(&table), "time=1:filetime,op=2,offset=3,size=4");
+}
+
+#[test]
+fn a_size_of_blocks_that_differs_by_line_is_told() {
+    let line = |at: u64| format!("{at},R,{},{},{}\n", at * 77 % 100, 512 << (at % 2), 1 + at % 3);
+    let table =
+        (1..20).fold("time,op,block,block_size,count\n".to_owned(), |all, at| all + &line(at));
+    let remedy = failure(&table, Options::default()).remedy;
+    assert!(remedy.contains("multiply them by it first"), "{remedy}");
+}
+
+#[test]
+fn what_databases_and_kernels_call_reads_and_writes_is_known() {
+    let table =
+        "ts,op,off,len\n1,nvme_cmd_read,8192,512\n2,nvme_cmd_write,0,512\n3,REQ_OP_READ,512,4096\n";
+    let (records, _) = read(table, suggested(&failure(table, Options::default())));
+    assert_eq!(
+        records.iter().map(|record| record.op).collect::<Vec<_>>(),
+        [Op::Read, Op::Write, Op::Read]
+    );
+    let table = "ts,isread,off,len\n1,Y,8192,512\n2,N,0,512\n3,Y,512,4096\n";
+    let error = failure(table, Options::default());
+    assert!(error.remedy.contains("N=write,Y=read"), "{error}");
+    let table = "ts,rw,slba,nlb\n1,R,8192,7\n2,W,0,7\n3,R,512,31\n";
+    assert!(failure(table, Options::default()).remedy.contains("add one first"));
+}
+
+#[test]
+fn a_head_that_r_made_and_an_index_between_tabs_are_told() {
+    let line = |at: u64| format!("\"{at}\" {at} \"R\" {} 512\n", at * 77 % 100 * 512);
+    let table =
+        (1..20).fold("\"ts\" \"op\" \"off\" \"len\"\n".to_owned(), |all, at| all + &line(at));
+    let error = failure(&table, Options::default());
+    assert!(error.problem.contains("row.names = FALSE"), "{error}");
+    let table = "\tts\top\toff\tlen\n0\t1\tR\t8192\t512\n1\t2\tW\t0\t512\n2\t3\tR\t512\t4096\n";
+    assert_eq!(told(table), "time=ts,op=op,offset=off,size=len");
+}
+
+#[test]
+fn logs_of_fio_are_no_traces_of_tencent() {
+    let bins = ", 0".repeat(40);
+    let histogram: String =
+        (1..30).map(|at| format!("{}, 0, 4096, {}, 0{bins}\n", at * 1000, at % 2)).collect();
+    let error = failure(&histogram, Options::default());
+    assert!(error.problem.contains("fit"), "{error}");
+    let log: String = (0..20)
+        .map(|at| format!("{}, {}, {}, 4096\n", at / 3, 50_000 + at * 77 % 13, at % 2))
+        .collect();
+    let error = failure(&log, Options::default());
+    assert!(error.remedy.contains("log_offset=1"), "{error}");
 }

@@ -2,10 +2,11 @@
 //! `stream`, of any integer type. Other columns are ignored.
 
 use ftlab::host::Op;
+use ftlab::options::text::clip;
 use ftlab::units::{Lba, Nanos, SimTime};
 use parquet::errors::ParquetError;
 
-use crate::columns::{Columns, STEP, Unread};
+use crate::columns::{Columns, Meaning, STEP, TimeUnit as UnitInFile, Unread};
 use crate::trace::error::{ErrorKind, TraceError, TracePosition};
 use crate::trace::format::{self, Codec, Format, Remarks};
 use crate::trace::gate::Gate;
@@ -60,6 +61,15 @@ pub(crate) fn open(
     };
     let columns = columns.map_err(|unread| refused(name, unread))?;
     let units = options.units(&FORMAT);
+    for (column, (called, _)) in COLUMNS.into_iter().enumerate() {
+        let is_time = column == 0;
+        match columns.meaning(column) {
+            Meaning::Time(unit) if is_time => check_time_unit(name, unit, options)?,
+            Meaning::Integers => {}
+            Meaning::Time(_) => return Err(wrong_meaning(name, called, "times")),
+            Meaning::Other(what) => return Err(wrong_meaning(name, called, &what)),
+        }
+    }
     let written = columns.writer().is_some_and(|writer| writer.starts_with(WRITER));
     let sums = columns.text(SUMS).filter(|_| written).map(|text| (text, ColumnSums::default()));
     Ok(Box::new(ParquetSource {
@@ -71,6 +81,32 @@ pub(crate) fn open(
         skip_malformed: options.skip_malformed,
         skipped: Skipped::default(),
     }))
+}
+
+/// Refuses times in another unit than nanoseconds, unless the unit was said.
+fn check_time_unit(name: &str, unit: UnitInFile, options: &Options) -> Result<(), TraceError> {
+    let unit = match unit {
+        UnitInFile::NANOS => return Ok(()),
+        UnitInFile::MICROS => TimeUnit::Us,
+        UnitInFile::MILLIS => TimeUnit::Ms,
+    };
+    if options.time_unit.is_some() {
+        return Ok(());
+    }
+    let problem = format!(
+        "by the file its column t_ns holds times in {}, and not in nanoseconds",
+        unit.words()
+    );
+    let remedy = format!("say `time_unit` {}; or write nanoseconds", unit.name());
+    Err(TraceError::new(ErrorKind::Unsupported, name, problem, remedy))
+}
+
+#[cold]
+fn wrong_meaning(name: &str, column: &str, what: &str) -> TraceError {
+    let problem =
+        format!("by the file its column {column} holds no plain integers, but {}", clip(what));
+    let remedy = format!("write the columns {} as integers", FORMAT.columns);
+    TraceError::new(ErrorKind::Unsupported, name, problem, remedy)
 }
 
 #[cold]

@@ -59,6 +59,11 @@ impl LineFormat for Tencent {
             _ => return Err(fields.bad("a type", "0 for a read or 1 for a write")),
         };
         let stream = fields.small("a volume")?;
+        // Much has numbers in these places, such as fio's histograms.
+        if !fields.is_done() {
+            let problem = "the line has more than five fields: it is no line of Tencent's, or its fields are shifted";
+            return Err(Bad::field(0..line.len(), problem.to_owned()));
+        }
         Ok(Some(extent.record(at, op, stream)))
     }
 
