@@ -498,7 +498,7 @@ await check('pictures tell what is at a place, by pointer and by keyboard, and t
   await state(page, 'ended');
   const told = name => page.textContent(`#${name} + output`);
   await page.hover('#strip', { position: { x: 700, y: 30 } });
-  assert.match(await told('strip'), /^die 0, [\d.]+ \w+ to [\d.]+ \w+: .*host \d+ %/);
+  assert.match(await told('strip'), /^die 0, [\d.]+ \w+ to [\d.]+ \w+ \([\d.]+ \w+\): .*host \d+ %/);
   await page.hover('#strip', { position: { x: 10, y: 5 } });
   assert.equal(await told('strip'), '');
   await page.focus('#strip');
@@ -509,13 +509,13 @@ await check('pictures tell what is at a place, by pointer and by keyboard, and t
   assert.ok([...first.matchAll(/(\d+) %/g)].reduce((sum, [, share]) => sum + Number(share), 0) < 102, first);
   await page.focus('#blocks');
   await page.keyboard.press('ArrowRight');
-  assert.match(await told('blocks'), /^plane \d+, block \d+: \w+, \d+ % of the most valid pages, erased \d+ times$/);
+  assert.match(await told('blocks'), /^plane \d+, block \d+: \w+, valid pages: \d+ % of the fullest cell's, erases: \d+$/);
   // The drive that took longer has the axis of both.
   const ends = async () => {
     const texts = [];
     for (const name of ['strip', 'strip-second']) {
       await page.hover(`#${name}`, { position: { x: await page.$eval(`#${name}`, one => one.clientWidth) - 2, y: 30 } });
-      texts.push(/to ([\d.]+ \w+):/.exec(await told(name))[1]);
+      texts.push(/to ([\d.]+ \w+) \(/.exec(await told(name))[1]);
     }
     return texts;
   };

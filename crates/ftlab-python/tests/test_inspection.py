@@ -162,6 +162,33 @@ def test_checksums_of_pages_are_looked_at(tmp_path: Path) -> None:
         fl.inspect(fl.trace(file))
 
 
+def test_units_that_parquet_says_are_not_passed_over(tmp_path: Path) -> None:
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    numbers = np.arange(200, dtype=np.int64)
+    others = {"op": numbers % 2, "lba": numbers * 7 % 99 * 8, "sectors": 8 + numbers % 3 * 8}
+
+    def inspected(times: object, options: dict[str, Any] | None = None, **more: object) -> fl.Inspection:
+        file = tmp_path / "t.parquet"
+        parquet.write_table(pa.table({"t_ns": times, **others, **more}), file)
+        return fl.inspect(fl.trace(file, **(options or {})))
+
+    plain = inspected(numbers * 1_000_000)
+    assert plain.duration_ns == 199_000_000
+    for unit, per_second, name in (("us", 1_000, "microseconds"), ("ms", 1, "milliseconds")):
+        times = pa.array(numbers * per_second, pa.timestamp(unit))
+        with pytest.raises(fl.FtlabError, match=f"t_ns holds times in {name}") as told:
+            inspected(times)
+        assert f'time_unit="{unit}"' in str(told.value)
+        assert inspected(times, {"time_unit": unit}).duration_ns == 199_000_000
+    assert inspected(pa.array(numbers * 1_000_000, pa.timestamp("ns"))).duration_ns == 199_000_000
+    decimals = pa.array(list(range(200)), pa.decimal128(15, 2))
+    file = tmp_path / "d.parquet"
+    table = pa.table({"t_ns": numbers * 1000, **others, "lba": decimals})
+    parquet.write_table(table, file, store_decimal_as_integer=True)
+    with pytest.raises(fl.FtlabError, match="column lba holds no plain integers"):
+        fl.inspect(fl.trace(file))
+
+
 def test_a_file_of_ours_that_another_program_has_cut_is_whole(program: Program, root: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     ours, theirs = tmp_path / "ours.parquet", tmp_path / "theirs.parquet"

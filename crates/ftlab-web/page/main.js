@@ -64,7 +64,7 @@ function hears(told) {
   }
   if (told.dead) {
     plays(false);
-    startAtOnce = false;
+    opening = startAtOnce = false;
     drives = [];
     fault(`The simulator stopped: ${told.dead}\n  remedy: a smaller device or trace, or the program itself; this page is ready for another run`);
     state('stopped');
@@ -74,6 +74,7 @@ function hears(told) {
 }
 function failed(text) {
   plays(false);
+  opening = false;
   startAtOnce = false;
   // A refused plan has nothing to show, and what stands there is of the run before it.
   if (!drives.length) blank();
@@ -129,7 +130,7 @@ function weigh() {
   [$('workload').disabled, $('device').disabled, $('trace-remove').hidden] = [Boolean(trace) || load, file, !trace];
   const lines = Object.entries(KNOBS).filter(([, key]) => isLine(key));
   Object.entries(KNOBS).forEach(([id, key]) => { $(id).disabled = isLine(key); });
-  const told = [trace ? `The trace ${trace.name} is played, and no workload.` : '', load && !trace ? 'The load is that of the workload file below, and no built-in workload.' : '', file ? 'The drive is that of the device file below, and no built-in device.' : '',
+  const told = [trace ? `The trace ${trace.file.name} is played, and no workload.` : '', load && !trace ? 'The load is that of the workload file below, and no built-in workload.' : '', file ? 'The drive is that of the device file below, and no built-in device.' : '',
     ...lines.map(([, key]) => `Of ${key} the line in "More options" counts, and not the knob.`)];
   $('counts').textContent = told.filter(Boolean).join(' ');
 }
@@ -149,7 +150,7 @@ function plan() {
   const made = { device: $('device').value, set, options, seed: $('seed').value };
   if (linesOf('beside').length) made.beside = linesOf('beside');
   if ($('file').value.trim()) [made.device, made.device_text] = ['my-drive.toml', $('file').value];
-  if (trace) return { ...made, options: { ...options, address: 'fold' }, trace: trace.name, trace_text: trace.text };
+  if (trace) return { ...made, options: { ...options, address: 'fold' }, trace: trace.file.name };
   return { ...made, ...workload() };
 }
 // The plans of the drives: the second is the first with some options more.
@@ -178,9 +179,11 @@ function begin(byTour = false) {
   forget();
   weigh();
   run += 1;
+  opening = true;
   current = plan();
   address();
-  order('open', { run, plans: plansOf(current) });
+  if (trace) state(`reading ${trace.file.name} …`);
+  order('open', { run, plans: plansOf(current), trace });
 }
 // Nothing of an earlier run is left to be taken along.
 function forget() {
@@ -189,6 +192,7 @@ function forget() {
   notes([]);
 }
 function opened(facts) {
+  opening = false;
   drives = facts.map(of => ({ facts: of, series: null, blocks: null, shares: null, result: null }));
   $('beside-strip').hidden = $('beside-blocks').hidden = drives.length < 2;
   drives.forEach((drive, at) => strips[at].open(drive.facts));
@@ -199,10 +203,15 @@ function opened(facts) {
   state('ready');
   if (startAtOnce) { startAtOnce = false; go(); }
 }
-let startAtOnce = false;
+// Whether a run is being opened, which takes a while with a trace; and whether it starts once it is.
+let opening = false, startAtOnce = false;
 // What the simulator says of the drives.
 let warnings = '';
 function go(byTour = false) {
+  if (opening && !byTour) {
+    startAtOnce = true;
+    return;
+  }
   if (!drives.length || ended) {
     startAtOnce = true;
     return begin(byTour);
@@ -314,8 +323,8 @@ function notes(results, missed) {
 // The address of the page is a link to what it shows. Of a trace it has only the name, to ask for it.
 function address() {
   if (!current) return;
-  const { trace_text, ...rest } = current, { address: _, ...options } = current.options;
-  const short = rest.trace ? { ...rest, ...workload(), options } : rest;
+  const { address: _, ...options } = current.options;
+  const short = current.trace ? { ...current, ...workload(), options } : current;
   const more = { pace: Number($('speed').value), stop: $('stop').value, tour: $('tour').value };
   for (const [name, usual] of [['pace', SPEEDS], ['stop', ''], ['tour', '']]) if (more[name] === usual) delete more[name];
   history.replaceState(null, '', `#${encodeURIComponent(JSON.stringify({ ...short, ...more }))}`);
@@ -429,13 +438,6 @@ function recall() {
   return {};
 }
 
-// The text of a file, unpacked if it is packed by gzip.
-async function textOf(file) {
-  const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
-  if (first !== 0x1f || second !== 0x8b) return file.text();
-  const unpacked = new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).text();
-  return unpacked.catch(() => { throw new Error('its gzip is damaged, cut off, or of several parts, which browsers do not unpack'); });
-}
 // What waits for the end of a run, or for a stop within it.
 let awaited = null;
 function settle(outcome) {
@@ -461,47 +463,45 @@ function drive(of, stop, slow) {
 }
 const tours = guide($('guide'), $('tour'), $('what'), drive);
 
-function unreadable(file, error) {
-  complaint += `${file.name} can't be read: ${error.message}\n  remedy: use the program, or a part of the file\n`;
+// The worker reads it, and knows it again by its number.
+let traces = 0;
+function take(file) {
+  traces += 1;
+  trace = file ? { file, number: traces } : null;
 }
-// Reads the trace that is chosen. Returns whether it still is: another one may be chosen meanwhile.
-async function readTrace() {
-  const file = $('trace').files[0];
-  try {
-    const text = file ? await textOf(file) : null;
-    if (file !== $('trace').files[0]) return false;
-    trace = file ? { name: file.name, text } : null;
-  } catch (error) {
-    [trace, $('trace').value] = [null, ''];
-    unreadable(file, error);
-  }
-  return true;
-}
-$('plan').addEventListener('change', async event => {
-  if (event.target.id !== 'trace' || await readTrace()) begin();
+$('plan').addEventListener('change', event => {
+  if (event.target.id === 'trace') take($('trace').files[0]);
+  begin();
 });
 // A file that is dropped on the page: a device or workload file by its name and what is in it, or else a trace.
 async function dropped(file) {
-  if (!file.name.endsWith('.toml')) {
+  if (!/\.toml$/i.test(file.name)) {
     const held = new DataTransfer();
     held.items.add(file);
     $('trace').files = held.files;
-    return readTrace();
+    return take(file);
   }
   const text = await file.text();
-  const isLoad = /^\s*\[\[phase\]\]/m.test(text);
+  const isLoad = /^\s*(\[\[\s*phase\s*\]\]|phase\s*=)/m.test(text);
   $(isLoad ? 'load' : 'file').value = text;
   // It would take the place of the load.
   if (isLoad) [trace, $('trace').value] = [null, ''];
   unfold();
 }
 const holdsFiles = event => event.dataTransfer.types.includes('Files');
-window.addEventListener('dragover', event => { if (holdsFiles(event)) event.preventDefault(); });
+const hovers = yes => document.body.classList.toggle('hovered', yes);
+window.addEventListener('dragover', event => {
+  if (!holdsFiles(event)) return;
+  event.preventDefault();
+  hovers(true);
+});
+window.addEventListener('dragleave', event => { if (!event.relatedTarget) hovers(false); });
 window.addEventListener('drop', async event => {
   if (!holdsFiles(event)) return;
   event.preventDefault();
+  hovers(false);
   for (const file of [...event.dataTransfer.files]) {
-    try { await dropped(file); } catch (error) { unreadable(file, error); }
+    try { await dropped(file); } catch (error) { complaint += `${file.name} can't be read: ${error.message}\n  remedy: choose another file\n`; }
   }
   begin();
 });

@@ -68,7 +68,7 @@ function apart(all, ended) {
 
 // The charts over time, of all drives. `ended` tells whether the last windows are over.
 function plotsOf(place, about) {
-  const HEIGHT = 230, STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
+  const HEIGHT = 230, STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10, Home: -Infinity, End: Infinity };
   let charts = [];
   function clear() {
     charts.forEach(({ made, observer }) => { observer.disconnect(); made.destroy(); });
@@ -184,7 +184,7 @@ function blocksOf(canvas, legend, about) {
     if (column >= columns || cell >= cells || at >= blocks.state.length) return null;
     const name = facts.blocks_per_plane === blocks.per_plane ? `${block} ${cell}` : `cell ${cell} of ${cells}`;
     return {
-      text: `${row} ${plane}, ${name}: ${blocks.states[blocks.state[at]]}, ${Math.round(blocks.valid[at] / 2.55)} % of the most valid pages, erased ${blocks.erases[at].toLocaleString('en')} times`,
+      text: `${row} ${plane}, ${name}: ${blocks.states[blocks.state[at]]}, valid pages: ${Math.round(blocks.valid[at] / 2.55)} % of the fullest cell's, erases: ${blocks.erases[at].toLocaleString('en')}`,
       box: [column * wide, plane * tall + line * side, wide, side],
     };
   }

@@ -63,17 +63,21 @@ function stripOf(canvas, legend, about) {
     const name = at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`;
     const [from, until, text] = detailed ? operationAt(at, time) : sharesAt(at, time);
     const left = GUTTER + Math.max(from - view.from, 0) / view.span * width, right = GUTTER + Math.min((until - view.from) / view.span, 1) * width;
-    return { text: `${name}, ${latency(Math.max(from, 0))} to ${latency(until)}: ${text}`, box: [left, AXIS + at * view.row, Math.max(right - left, 1), view.row] };
+    return { text: `${name}, ${latency(Math.max(from, 0))} to ${latency(until)} (${latency(until - Math.max(from, 0))}): ${text}`, box: [left, AXIS + at * view.row, Math.max(right - left, 1), view.row] };
   }
   // The operation of a row at a time, or the gap between two: from when to when, and what it is.
   function operationAt(at, time) {
     const own = spans.filter(span => span.row === at);
-    const found = own.findLast(span => span.from <= time && time < span.until);
+    // What is narrower than a pixel is drawn, too.
+    const pixel = view.span / Math.max(canvas.clientWidth - GUTTER, 1);
+    const found = own.findLast(span => span.from <= time + pixel / 2 && time - pixel / 2 < span.until);
     if (found) return [found.from, found.until, `${facts.kinds[found.kind]}, ${wordOf(facts.origins[found.origin])}`];
     const from = Math.max(since, view.from, ...own.map(span => span.until).filter(ns => ns <= time));
     const until = Math.min(now, ...own.map(span => span.from).filter(ns => ns > time));
     return time < since ? [view.from, since, 'not noted'] : [from, Math.max(until, from), 'nothing'];
   }
+  // How far an arrow key goes: a window, or a hundredth of the picture.
+  const step = () => (canvas.clientWidth - GUTTER) * (detailed || !shares ? 0.01 : shares.window_ns / view.span);
   function sharesAt(at, time) {
     const window = shares?.window_ns ?? 1, cell = Math.floor(time / window);
     if (!shares || cell >= windows()) return [end(), Math.max(reached(), time), over ? 'it had ended' : 'still to come'];
@@ -127,7 +131,7 @@ function stripOf(canvas, legend, about) {
     if (!shares?.now_ns) return '';
     const told = shares.busy_ns.map((of, at) => [wordOf(facts.origins[at]), of.slice(0, facts.dies).reduce((sum, ns) => sum + ns, 0) / shares.now_ns / facts.dies * 100])
       .filter(([, share]) => share >= 0.05);
-    return ` Of the time of all dies, since the beginning and with the preparation: ${told.map(([name, share]) => `${name} ${share.toFixed(1)} %`).join(', ') || 'nothing yet'}.`;
+    return ` Of the time of the cells of all dies, since the beginning and with the preparation (transfers are in the rows of the buses): ${told.map(([name, share]) => `${name} ${share.toFixed(1)} %`).join(', ') || 'nothing yet'}.`;
   }
   function paintSpans(pen, row, x) {
     const tall = Math.max(row - 2, 1), ground = css('--ground');
@@ -180,7 +184,7 @@ function stripOf(canvas, legend, about) {
     pointer.clear();
     draw();
   }
-  const pointer = pointed(canvas, { corner: [GUTTER, AXIS], steps: () => [(canvas.clientWidth - GUTTER) / 100, view.row], tell, redraw: draw });
+  const pointer = pointed(canvas, { corner: [GUTTER, AXIS], steps: () => [step(), view.row], tell, redraw: draw });
   new ResizeObserver(draw).observe(canvas);
   return { open, add, share, blank, end, beside, detailed: () => detailed, MOST_SPANS };
 }

@@ -183,7 +183,7 @@ const TOURS = [
     about: 'After 100 ms, while the drive is still being filled, a die dies with all that is on it. What is measured begins once it is full.',
     acts: [
       {
-        look: 'Without parity. Its row in the time line stops, and reads of its data end without data.',
+        look: 'Without parity. What was queued for it takes its time and fails; then nothing is placed there any more. Reads of its data are tried, and end without data.',
         plan: DYING, see: ({ result }) => ({ lost: result.report.health.lost_pages, unreadable: hostOf(result).read.unreadable_requests, writes: hostOf(result).write.throughput_mb_per_s, reads: hostOf(result).read.throughput_mb_per_s, large: megabytes(result), died: beforeNs(result) > 100e6 }),
       },
       {

@@ -52,6 +52,37 @@ function next(limit) {
   });
   return found;
 }
+// The most of a trace that is read, in bytes.
+const MOST_TRACE = 2 ** 30;
+let kept = null;
+const refuse = text => { throw Object.assign(new Error(text), { refused: true }); };
+const tooLarge = name => refuse(`${name} has more than ${MOST_TRACE / 1e9} GB, which is too much for a page\n  remedy: use the program, or a part of the file`);
+// Hands a trace over, unpacked if gzip packed it, in pieces: no text of a script would hold a large one.
+async function keep({ file, number }) {
+  if (kept === number) return;
+  kept = null;
+  if (file.size > MOST_TRACE) tooLarge(file.name);
+  let pieces = [], length = 0;
+  try {
+    const [first, second] = new Uint8Array(await file.slice(0, 2).arrayBuffer());
+    const whole = file.stream(), isPacked = first === 0x1f && second === 0x8b;
+    for await (const piece of isPacked ? whole.pipeThrough(new DecompressionStream('gzip')) : whole) {
+      length += piece.length;
+      if (length > MOST_TRACE) tooLarge(file.name);
+      pieces.push(piece);
+    }
+  } catch (error) {
+    if (error.refused) throw error;
+    const packed = error instanceof TypeError ? ': its gzip is damaged, cut off, or of several parts, which browsers do not unpack' : `: ${error.message}`;
+    refuse(`${file.name} can't be read${packed}\n  remedy: use the program, or a part of the file`);
+  }
+  let at = wasm.ftlab_room(length) >>> 0;
+  pieces.forEach(piece => { new Uint8Array(wasm.memory.buffer, at, piece.length).set(piece); at += piece.length; });
+  pieces = null;
+  wasm.ftlab_keep();
+  kept = number;
+}
+
 // Goes on for a slice of wall-clock time, or to the simulated time that the pace has come to.
 function slice(limit) {
   const began = performance.now(), frames = drives.map(() => []);
@@ -121,10 +152,19 @@ function fail(error) {
 }
 
 const orders = {
-  open(order) {
-    playing = false;
+  async open(order) {
+    playing = opened = false;
     rest();
     run = order.run;
+    try {
+      if (order.trace) await keep(order.trace);
+    } catch (error) {
+      if (!error.refused) throw error;
+      return run === order.run ? told('failed', error.message) : undefined;
+    }
+    // Another run was asked for while the trace was read.
+    if (run !== order.run) return;
+    if (!order.trace) kept = null;
     drives.forEach((_, at) => ask({ ask: 'close', run: at }));
     const facts = order.plans.map((plan, at) => ask({ ask: 'open', run: at, plan }));
     drives = facts.map(() => ({ now: 0, ended: false, viewed: 0, noted_from: null }));
@@ -160,7 +200,7 @@ onmessage = async event => {
   try {
     if (order.wasm) ready = load(order.wasm);
     await ready;
-    if (order.order) orders[order.order](order);
+    if (order.order) await orders[order.order](order);
   } catch (error) {
     // A trap: the simulator's memory is no longer sound. The page starts another worker.
     postMessage({ dead: String(error) });

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
 use ftlab::units::{Nanos, SimTime};
 use ftlab_lab::Failure;
 use ftlab_lab::catalog::{self, Catalog};
@@ -95,10 +96,8 @@ pub struct RunPlan {
     pub workload: String,
     /// The text of a workload file.
     pub workload_text: Option<String>,
-    /// The name of the file in `trace_text`; then there is no workload.
+    /// The name of the trace that is kept ([`Desk::keep`]); then there is no workload.
     pub trace: Option<String>,
-    /// The text of a trace.
-    pub trace_text: Option<String>,
     /// How it is played, as `ftlab run` calls it: `precondition`, `requests`, `queue_depth` and so on.
     pub options: BTreeMap<String, String>,
     /// The seed: a whole number, as text, because those of a script have only 53 bits.
@@ -109,6 +108,8 @@ pub struct RunPlan {
 #[derive(Default)]
 pub struct Desk {
     runs: BTreeMap<u32, Session>,
+    /// The trace that was handed over.
+    kept: Bytes,
 }
 
 /// A failure as an answer.
@@ -117,6 +118,11 @@ fn failed(failure: &Failure) -> Value {
 }
 
 impl Desk {
+    /// Keeps a trace for plans that name one, in the place of an earlier one.
+    pub fn keep(&mut self, trace: Vec<u8>) {
+        self.kept = Bytes::from(trace);
+    }
+
     /// Answers a question.
     pub fn answer(&mut self, question: &str) -> String {
         let answer = match serde_json::from_str(question) {
@@ -139,8 +145,12 @@ impl Desk {
             }
             Question::Open { run, plan } => {
                 self.runs.remove(&run);
-                let taken = self.runs.values().map(Session::needed).sum();
-                let session = Session::open(*plan, taken)?;
+                if plan.trace.is_none() {
+                    self.kept = Bytes::new();
+                }
+                let taken = self.runs.values().map(Session::needed).sum::<u64>();
+                let taken = taken + self.kept.len() as u64;
+                let session = Session::open(*plan, &self.kept, taken)?;
                 let facts = session.facts();
                 self.runs.insert(run, session);
                 Ok(facts)

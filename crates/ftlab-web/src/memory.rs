@@ -21,6 +21,13 @@ pub extern "C" fn ftlab_room(length: usize) -> *mut u8 {
     })
 }
 
+/// Keeps what was written as the trace of plans that name one, in the place of an earlier one. It is not copied.
+#[unsafe(no_mangle)]
+pub extern "C" fn ftlab_keep() {
+    let trace = TEXT.take();
+    DESK.with_borrow_mut(|desk| desk.keep(trace));
+}
+
 /// Answers the question that was written, and returns where the answer is, until the next call.
 #[unsafe(no_mangle)]
 pub extern "C" fn ftlab_ask() -> *const u8 {

@@ -61,18 +61,10 @@ fn config_of(plan: &RunPlan) -> Result<Config, Failure> {
     }
 }
 
-fn load_of(plan: &mut RunPlan) -> Result<LoadSource, Failure> {
-    match (plan.trace.take(), plan.trace_text.take()) {
-        (Some(file), Some(text)) => {
-            let (held, reading) = (Some(Bytes::from(text)), trace::Options::default());
-            return Ok(LoadSource::Trace { file, held, reading });
-        }
-        (None, None) => {}
-        _ => {
-            return Err(Failure::usage(
-                "a trace needs its name (`trace`) and its text (`trace_text`)",
-            ));
-        }
+fn load_of(plan: &mut RunPlan, kept: &Bytes) -> Result<LoadSource, Failure> {
+    if let Some(file) = plan.trace.take() {
+        let (held, reading) = (Some(kept.clone()), trace::Options::default());
+        return Ok(LoadSource::Trace { file, held, reading });
     }
     match &plan.workload_text {
         Some(text) => {
@@ -89,8 +81,9 @@ impl Session {
     /// Opens a run. Nothing happens until it is told to go on.
     ///
     /// # Errors
-    /// The device, the load or an option is wrong; or the drive does not fit in memory, besides others that take `taken`.
-    pub fn open(mut plan: RunPlan, taken: u64) -> Result<Session, Failure> {
+    /// The device, the load or an option is wrong; or the drive does not fit in memory, besides `taken` bytes of others and of the
+    /// trace. `kept` is the trace, if the plan names one.
+    pub fn open(mut plan: RunPlan, kept: &Bytes, taken: u64) -> Result<Session, Failure> {
         let config = config_of(&plan)?;
         let needed = needed(&config);
         if needed.saturating_add(taken) > MEMORY {
@@ -104,7 +97,7 @@ impl Session {
             let told = |problem| Failure::usage(format!("`{name}`: {problem}"));
             named.options.set(name, text).map_err(told)?;
         }
-        let experiment = Experiment::new(load_of(&mut plan)?, &named.options)?;
+        let experiment = Experiment::new(load_of(&mut plan, kept)?, &named.options)?;
         experiment.check(&config, 1)?;
         let load = experiment.load.open()?;
         let facts = facts(&config);

@@ -112,8 +112,8 @@ fn a_trace_from_memory_gives_the_result_of_its_file() {
     let load = LoadSource::Trace { file: "office.csv".to_owned(), held, reading };
     let expected = natively(load, "tiny", "", "address=fold requests=2000");
     let mut desk = Desk::default();
-    let mut plan =
-        json!({ "device": "tiny", "trace": "office.csv", "trace_text": text, "seed": "7" });
+    desk.keep(text.into_bytes());
+    let mut plan = json!({ "device": "tiny", "trace": "office.csv", "seed": "7" });
     plan["options"] = json!({ "address": "fold", "requests": "2000" });
     asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan }));
     to_end(&mut desk, 0, Some(1_000_000_000), 1000);
@@ -341,7 +341,8 @@ fn a_wrong_option_is_told_with_the_place_where_it_is_written() {
 fn notes_of_a_run_are_those_of_its_result() {
     let mut desk = Desk::default();
     let text = "128166372003061629,hm,1,Read,383496192,32768,113736\n128166372016382155,hm,1,Write,2822144,65536,87\n";
-    let plan = json!({ "device": "tiny", "trace": "t.csv", "trace_text": text, "seed": "1", "options": { "address": "fold" } });
+    let plan = json!({ "device": "tiny", "trace": "t.csv", "seed": "1", "options": { "address": "fold" } });
+    desk.keep(text.into());
     asked(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan }));
     to_end(&mut desk, 0, None, 1000);
     let told = asked(&mut desk, &json!({ "ask": "result", "run": 0 }));
@@ -379,8 +380,8 @@ fn what_does_not_fit_in_a_page_is_told_before_it_runs() {
 #[test]
 fn options_that_the_page_lacks_are_told_as_those_of_the_program() {
     let mut desk = Desk::default();
-    let plan =
-        json!({ "device": "tiny", "trace": "t.csv", "trace_text": "what is this\n", "seed": "1" });
+    desk.keep(b"what is this\n".to_vec());
+    let plan = json!({ "device": "tiny", "trace": "t.csv", "seed": "1" });
     let error = refused(&mut desk, &json!({ "ask": "open", "run": 0, "plan": plan }));
     assert!(error.contains("--format") && error.contains("ftlab trace convert"), "{error}");
     // This one is a knob.
@@ -544,12 +545,12 @@ fn what_is_wrong_is_told_in_the_words_of_the_program() {
             json!({ "device": "tiny", "workload": "w.toml", "workload_text": "[[phase]]\nwrites = 3\n" }),
             "w.toml",
         ),
-        (json!({ "device": "tiny", "trace": "t.csv", "trace_text": "what is this\n" }), "t.csv"),
         (json!({ "device": "tiny", "workload": "fill", "options": { "speed": "fast" } }), "speed"),
         (json!({ "device": "tiny", "workload": "fill", "options": { "sped": "1" } }), "sped"),
         (json!({ "devise": "tiny" }), "devise"),
         (json!({ "device": "tiny", "workload": "fill", "seed": "-1" }), "seed"),
-        (json!({ "device": "tiny", "trace": "t.csv" }), "trace_text"),
+        // No trace was kept.
+        (json!({ "device": "tiny", "trace": "t.csv" }), "t.csv: the file is empty"),
     ] {
         let error = refused(&mut desk, &open(plan.clone()));
         assert!(error.contains(told), "{plan}: {error}");
