@@ -379,7 +379,7 @@ await check('windows on their own are drawn, and time that was not recorded is n
   assert.ok(empty, 'there are such windows');
   const free = (await downloaded(page, 'CSV', 3)).trim().split('\n').slice(1).map(line => line.split(',')[1]);
   assert.ok(free.every(Boolean), 'free blocks are known in each window');
-  assert.match(await page.textContent('#strip-about'), /since the beginning and with the preparation: /);
+  assert.match(await page.textContent('#strip-about'), /since the beginning and with the preparation \(/);
   await page.fill('#requests', '100000');
   await page.press('#requests', 'Tab');
   await state(page, 'ready');
