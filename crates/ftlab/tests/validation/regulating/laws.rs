@@ -258,7 +258,7 @@ fn random_devices_write_at_all_costs_and_rewrite() {
     let config = ProptestConfig { rng_seed: RngSeed::Fixed(3), ..ProptestConfig::default() };
     let mut runner = TestRunner::new(config);
     let (mut programs, mut all) = ([[0; 3]; 3], RewriteCounts::default());
-    for _ in 0..800 {
+    for _ in 0..1_300 {
         let tree = regulating::run(300).new_tree(&mut runner).expect("a run");
         let (spec, depth, steps) = tree.current();
         let spec = one_page_each(spec);
