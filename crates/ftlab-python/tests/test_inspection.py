@@ -178,7 +178,7 @@ def test_units_that_parquet_says_are_not_passed_over(tmp_path: Path) -> None:
         times = pa.array(numbers * per_second, pa.timestamp(unit))
         with pytest.raises(fl.FtlabError, match=f"t_ns holds times in {name}") as told:
             inspected(times)
-        assert f'time_unit="{unit}"' in str(told.value)
+        assert f"time_unit= {unit};" in str(told.value)
         assert inspected(times, {"time_unit": unit}).duration_ns == 199_000_000
     assert inspected(pa.array(numbers * 1_000_000, pa.timestamp("ns"))).duration_ns == 199_000_000
     decimals = pa.array(list(range(200)), pa.decimal128(15, 2))
@@ -192,7 +192,7 @@ def test_units_that_parquet_says_are_not_passed_over(tmp_path: Path) -> None:
 def test_a_file_of_ours_that_another_program_has_cut_is_whole(program: Program, root: Path, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     ours, theirs = tmp_path / "ours.parquet", tmp_path / "theirs.parquet"
-    program("trace", "convert", root / TRACE, "--to", "parquet", "-o", ours)
+    program("trace", "convert", root / TRACE, ours)
     table = parquet.read_table(ours)
     # It keeps the texts of the footer, with sums of rows that are not there.
     parquet.write_table(table.slice(0, 100), theirs)
