@@ -10,7 +10,7 @@ import { chromium } from 'playwright-core';
 const [executablePath, folder, repetitions = '5'] = process.argv.slice(2);
 const TICKS_PER_S = Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
 // Two lengths of each load: what both have in common, such as building and filling the drive, is in neither rate.
-const [SHORT, LONG] = [100_000, 1_100_000];
+const [SHORT, LONG] = [1_100_000, 3_100_000];
 const LOADS = [['tlc-32g', 'randwrite-4k'], ['tlc-32g', 'randread-4k'], ['tlc-32g', 'mixed-70-30-zipf']];
 const server = await chromium.launchServer({ executablePath, args: ['--no-sandbox'] });
 const browser = await chromium.connect(server.wsEndpoint());
