@@ -510,6 +510,20 @@ await check('pictures tell what is at a place, by pointer and by keyboard, and t
   await page.focus('#blocks');
   await page.keyboard.press('ArrowRight');
   assert.match(await told('blocks'), /^plane \d+, block \d+: \w+, valid pages: \d+ % of the fullest cell's, erases: \d+$/);
+  // Both can be taken along, as a drawing and as a table.
+  const taken = async (name, kind) => {
+    const waiting = page.waitForEvent('download');
+    await page.click(`#${name} ~ div >> nth=0 >> text="${kind}"`);
+    return readFileSync(await (await waiting).path(), 'utf8');
+  };
+  assert.match(await taken('strip', 'SVG'), /^<svg[^]*>die 0<[^]*<rect[^]*<\/svg>\n$/);
+  assert.match(await taken('blocks', 'SVG'), /^<svg[^]*<rect[^]*<\/svg>\n$/);
+  const [shares, cells] = [(await taken('strip', 'CSV')).trim().split('\n'), (await taken('blocks', 'CSV')).trim().split('\n')];
+  assert.equal(shares[0], 'place,from_ns,until_ns,busy');
+  assert.ok(shares.some(line => /^die 0,\d+,\d+,"?host \d+ %/.test(line)), shares[1]);
+  assert.equal(cells[0], 'plane,cell,state,valid_of_fullest,erases_max');
+  const counted = await page.textContent('#blocks-about');
+  assert.equal(cells.filter(line => line.split(',')[2] === 'closed').length, Number(/closed ([\d,]+)/.exec(counted)[1].replaceAll(',', '')));
   // The drive that took longer has the axis of both.
   const ends = async () => {
     const texts = [];

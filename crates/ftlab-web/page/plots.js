@@ -142,15 +142,9 @@ function blocksOf(canvas, legend, about) {
   }
   // What is drawn, and how it is laid out.
   let drawn = null;
-  function show(blocks, facts) {
-    const cells = Math.max(blocks.per_plane, 1), planes = Math.max(blocks.state.length / cells, 1);
-    const ratio = devicePixelRatio || 1, width = canvas.clientWidth;
-    const { side, lines, columns, tall } = layout(planes, cells, width);
-    canvas.style.height = `${tall * planes}px`;
-    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(tall * planes * ratio)];
-    const pen = canvas.getContext('2d'), wide = width / columns;
-    pen.scale(ratio, ratio);
-    const inks = STATE_INKS.map(at => at === null ? css('--panel') : colour(at));
+  const inksOf = () => STATE_INKS.map(at => at === null ? css('--panel') : colour(at));
+  function paint(pen) {
+    const { blocks, cells, side, columns, tall, wide } = drawn, inks = inksOf();
     // These hold nothing, and are not pale for that.
     const plain = ['free', 'bad', 'dead'].map(name => blocks.states.indexOf(name));
     blocks.state.forEach((of, at) => {
@@ -159,6 +153,27 @@ function blocksOf(canvas, legend, about) {
       pen.fillStyle = inks[of];
       pen.fillRect(cell % columns * wide, plane * tall + Math.floor(cell / columns) * side, wide - (wide > 3 ? 0.6 : 0), side - 1);
     });
+    pen.globalAlpha = 1;
+  }
+  // What is drawn, as a table.
+  function table() {
+    const { blocks, cells, row } = drawn, all = blocks.state.map((_, at) => at);
+    const columns = [at => Math.floor(at / cells), at => at % cells, at => blocks.states[blocks.state[at]], at => (blocks.valid[at] / 255).toFixed(3), at => blocks.erases[at]];
+    return csv([row, 'cell', 'state', 'valid_of_fullest', 'erases_max'], columns.map(column => all.map(column)));
+  }
+  function show(blocks, facts) {
+    const cells = Math.max(blocks.per_plane, 1), planes = Math.max(blocks.state.length / cells, 1);
+    const ratio = devicePixelRatio || 1, width = canvas.clientWidth;
+    const { side, lines, columns, tall } = layout(planes, cells, width);
+    canvas.style.height = `${tall * planes}px`;
+    [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(tall * planes * ratio)];
+    const pen = canvas.getContext('2d'), wide = width / columns;
+    pen.scale(ratio, ratio);
+    const inks = inksOf(), group = facts.superblock;
+    // Where the FTL fills superblocks, these are its blocks.
+    const block = group ? 'superblock' : 'block';
+    drawn = { blocks, facts, cells, side, columns, tall, wide, row: group ? 'group' : 'plane', block };
+    paint(pen);
     if (!legend.firstChild) {
       blocks.states.forEach((name, at) => {
         const entry = el('span', legend);
@@ -166,13 +181,10 @@ function blocksOf(canvas, legend, about) {
         entry.append(name);
       });
     }
-    // Where the FTL fills superblocks, these are its blocks.
-    const group = facts.superblock, block = group ? 'superblock' : 'block';
     const row = group ? `group of ${group.dies} ${group.dies > 1 ? 'dies' : 'die'} with ${group.planes} ${group.planes > 1 ? 'planes' : 'plane'} of each, which are filled together` : 'plane';
     const cell = facts.blocks_per_plane === blocks.per_plane ? `each ${block}` : `some neighbouring ${block}s`;
     const counts = blocks.states.map((name, at) => [name, blocks.state.filter(of => of === at).length]).filter(([, count]) => count);
     const told = counts.map(([name, count]) => `${name} ${count.toLocaleString('en')}`).join(', ');
-    drawn = { blocks, facts, cells, side, columns, tall, wide, row: group ? 'group' : 'plane', block };
     pointer.mark(pen);
     about.textContent = `${lines > 1 ? `${lines} lines` : 'A row'} for each ${row}; a cell for ${cell}, the paler, the fewer valid pages. Cells: ${told}. Most erases of a ${block}: ${Math.max(0, ...blocks.erases)}.`;
   }
@@ -189,6 +201,7 @@ function blocksOf(canvas, legend, about) {
     };
   }
   const pointer = pointed(canvas, { corner: [0, 0], steps: () => drawn ? [drawn.wide, drawn.side] : [0, 0], tell, redraw: () => { if (drawn) show(drawn.blocks, drawn.facts); } });
+  pictureFiles(canvas, pen => { if (drawn) paint(pen); }, () => drawn ? table() : '');
   const clear = () => { legend.textContent = ''; };
   function blank() {
     clear();

@@ -97,6 +97,12 @@ function stripOf(canvas, legend, about) {
     pen.fillStyle = css('--ground');
     pen.fillRect(0, 0, width, height);
     if (!facts) return;
+    picture(pen, width, height);
+    pointer.mark(pen);
+    about.textContent = told();
+  }
+  // The operations or shares of all rows, and the axis of time.
+  function picture(pen, width, height) {
     const row = Math.max(LEAST_ROW, Math.min(MOST_ROW, (height - AXIS) / rows()));
     const until = reached(), from = detailed ? now - length : 0;
     const span = Math.max(until - from, 1);
@@ -112,7 +118,7 @@ function stripOf(canvas, legend, about) {
     }
     if (detailed) {
       paintSpans(pen, row, x);
-      paintUnknown(pen, x, from);
+      paintUnknown(pen, x, from, height);
     } else paintShares(pen, row, x);
     pen.fillStyle = css('--faint');
     for (let mark = 0; mark <= 4 && until > 0; mark += 1) {
@@ -121,9 +127,11 @@ function stripOf(canvas, legend, about) {
       if (time >= 0) pen.fillText(time ? latency(time) : '0', mark === 4 ? width - 2 : x(time) + 2, 13);
     }
     pen.textAlign = 'start';
-    pointer.mark(pen);
-    about.textContent = detailed
-      ? `The last ${latency(length)} of simulated time, to ${latency(now)}.${since > from ? ` Operations are noted from ${latency(since)} on; what was under way then is not drawn.` : ''}${lost ? ` ${lost.toLocaleString('en')} operations were too many to draw.` : ''}`
+  }
+  // What is shown, in words.
+  function told() {
+    return detailed
+      ? `The last ${latency(length)} of simulated time, to ${latency(now)}.${since > view.from ? ` Operations are noted from ${latency(since)} on; what was under way then is not drawn.` : ''}${lost ? ` ${lost.toLocaleString('en')} operations were too many to draw.` : ''}`
       : `How busy each was from the beginning: a full row is all of the time, in the colours of the purposes.${sums()} Slow down to see single operations.`;
   }
   // What all dies together did with their time.
@@ -151,11 +159,11 @@ function stripOf(canvas, legend, about) {
     });
   }
   // The time before operations were noted is no idle time.
-  function paintUnknown(pen, x, from) {
+  function paintUnknown(pen, x, from, height) {
     if (since <= from) return;
     const left = x(from), right = x(since);
     pen.fillStyle = css('--line');
-    pen.fillRect(left, AXIS, right - left, canvas.clientHeight - AXIS);
+    pen.fillRect(left, AXIS, right - left, height - AXIS);
     pen.fillStyle = css('--faint');
     pen.fillText('not noted', left + 4, AXIS + 14, Math.max(right - left - 8, 1));
   }
@@ -179,12 +187,23 @@ function stripOf(canvas, legend, about) {
       });
     });
   }
+  // What is drawn, as a table.
+  function table() {
+    const nameOf = at => at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`;
+    if (detailed) {
+      const columns = [span => nameOf(span.row), span => facts.kinds[span.kind], span => wordOf(facts.origins[span.origin]), span => span.from, span => span.until];
+      return csv(['place', 'operation', 'purpose', 'from_ns', 'until_ns'], columns.map(column => spans.map(column)));
+    }
+    const cells = Array.from({ length: windows() * rows() }, (_, cell) => cell), told = cells.map(cell => sharesAt(cell % rows(), (Math.floor(cell / rows()) + 0.5) * shares.window_ns));
+    return csv(['place', 'from_ns', 'until_ns', 'busy'], [cells.map(cell => nameOf(cell % rows())), ...[0, 1, 2].map(of => told.map(one => one[of]))]);
+  }
   function blank() {
     [facts, legend.textContent, about.textContent] = [null, '', ''];
     pointer.clear();
     draw();
   }
   const pointer = pointed(canvas, { corner: [GUTTER, AXIS], steps: () => [step(), view.row], tell, redraw: draw });
+  pictureFiles(canvas, (pen, width, height) => { if (facts) picture(pen, width, height); }, () => facts ? table() : '');
   new ResizeObserver(draw).observe(canvas);
   return { open, add, share, blank, end, beside, detailed: () => detailed, MOST_SPANS };
 }

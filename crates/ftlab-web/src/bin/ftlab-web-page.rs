@@ -16,11 +16,12 @@ use sha2::{Digest, Sha256};
 const BODY: &str = include_str!("../../page/page.html");
 const WORKER: &str = include_str!("../../page/worker.js");
 /// The scripts of the page, in their order. Common parts are those of the result pages.
-const SCRIPTS: [&str; 8] = [
+const SCRIPTS: [&str; 9] = [
     include_str!("../../../ftlab-lab/assets/uplot/uPlot.iife.min.js"),
     include_str!("../../../ftlab-lab/assets/page/common.js"),
     include_str!("../../../ftlab-lab/assets/page/vector.js"),
     include_str!("../../page/pointed.js"),
+    include_str!("../../page/paper.js"),
     include_str!("../../page/strip.js"),
     include_str!("../../page/plots.js"),
     include_str!("../../page/tours.js"),
