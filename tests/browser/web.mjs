@@ -144,7 +144,7 @@ await check('shares of busy time are told by purpose, and do not depend on when 
 });
 
 await check('the screen moves while a drive works, and its memory is bounded', async () => {
-  const { page, close } = await open({ device: 'tlc-32g', set: [], options: { precondition: 'fill', requests: '3000000' }, workload: 'mixed-70-30-zipf', seed: '1' });
+  const { page, close } = await open({ device: 'tlc-32g', set: [], options: { precondition: 'fill', requests: '30000000' }, workload: 'mixed-70-30-zipf', seed: '1' });
   await page.click('#play');
   await page.waitForFunction(() => Number(document.querySelector('#tiles div:nth-child(3) b')?.textContent.replaceAll(',', '')) > 0, null, { timeout: 60000 });
   const measure = () => page.evaluate(() => new Promise(done => {
