@@ -111,7 +111,7 @@ pub(super) const HINTS: [(RequestPart, &[&str]); 5] = [
 ];
 
 /// Words for a unit, behind or before the name of what it counts.
-const TIME_UNITS: [(TimeUnit, &[&str]); 5] = [
+pub(super) const TIME_UNITS: [(TimeUnit, &[&str]); 5] = [
     (TimeUnit::Ns, &["ns", "nsec", "nsecs", "nanos", "nanoseconds"]),
     (TimeUnit::Us, &["us", "usec", "usecs", "µs", "micros", "microseconds"]),
     (TimeUnit::Ms, &["ms", "msec", "msecs", "millis", "milliseconds"]),

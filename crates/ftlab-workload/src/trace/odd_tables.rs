@@ -7,10 +7,10 @@ use ftlab::units::SECTOR_BYTES;
 use super::columns::RequestPart;
 use super::likely::FoundColumns;
 use super::moments::moment_ns;
-use super::names_of_columns::{has, part_of, unit_of, words};
+use super::names_of_columns::{TIME_UNITS, has, part_of, unit_of, words};
 use super::numbers::whole_number;
 use super::table::{Splitter, first_lines, separator_in_words};
-use super::units::SpaceUnit;
+use super::units::{SpaceUnit, TimeUnit};
 
 /// What is wrong with a table whose lines have different numbers of fields.
 pub(super) fn ragged(sample: &[u8]) -> Option<String> {
@@ -153,10 +153,11 @@ pub(super) fn seconds_and_parts(
 ) -> Option<String> {
     let named: Vec<Vec<String>> = first.iter().map(|name| words(name)).collect();
     // Their names differ in nothing but the unit.
-    let rest_of = |at: usize, units: &[&str]| -> Option<Vec<&String>> {
-        let is_unit = |word: &&String| units.contains(&word.as_str());
-        let (unit, rest): (Vec<&String>, Vec<&String>) = named[at].iter().partition(is_unit);
-        (unit.len() == 1).then_some(rest)
+    let rest_of = |at: usize, unit: TimeUnit| -> Option<Vec<&String>> {
+        let (_, known) = TIME_UNITS.into_iter().find(|(known, _)| *known == unit)?;
+        let is_unit = |word: &&String| known.contains(&word.as_str());
+        let (found, rest): (Vec<&String>, Vec<&String>) = named[at].iter().partition(is_unit);
+        (found.len() == 1).then_some(rest)
     };
     let below = |at: usize, most: u64| {
         data.iter().all(|row| {
@@ -168,9 +169,10 @@ pub(super) fn seconds_and_parts(
     let (seconds, parts) = pairs.find(|(one, other)| {
         time.is_none_or(|time| time == *one || time == *other)
             && below(*one, u64::MAX)
-            && rest_of(*one, &SECONDS).is_some_and(|rest| {
-                PARTS.iter().any(|(units, most)| {
-                    rest_of(*other, units).as_ref() == Some(&rest) && below(*other, *most)
+            && rest_of(*one, TimeUnit::S).is_some_and(|rest| {
+                [TimeUnit::Ns, TimeUnit::Us].into_iter().any(|unit| {
+                    let most = TimeUnit::S.ns() / unit.ns();
+                    rest_of(*other, unit).as_ref() == Some(&rest) && below(*other, most)
                 })
             })
     })?;
@@ -181,16 +183,9 @@ pub(super) fn seconds_and_parts(
     ))
 }
 
-/// Words for seconds, and for parts of them with how many a second has.
-const SECONDS: [&str; 4] = ["s", "sec", "secs", "seconds"];
-const PARTS: [(&[&str], u64); 2] = [
-    (&["ns", "nsec", "nsecs", "nanos", "nanoseconds"], 1_000_000_000),
-    (&["us", "usec", "usecs", "micros", "microseconds"], 1_000_000),
-];
-
 /// What fio logs of latencies and the like: time, value, direction, size and offset, and more in later versions.
 pub(super) struct FioLog {
-    pub has_addresses: bool,
+    has_addresses: bool,
 }
 
 /// Columns of such a log.

@@ -81,6 +81,8 @@ pub(crate) struct PartsSource {
     /// The last request with its file, and how many equal the one before of another file.
     last: Option<(Record, u32)>,
     doubles: u64,
+    /// Whether files were told to be the same, whose requests are all among those.
+    has_repeated: bool,
     /// What is odd about the end of an archive.
     odd_end: Option<OddEnd>,
 }
@@ -186,6 +188,7 @@ impl PartsSource {
             skipped: Skipped::default(),
             last: None,
             doubles: 0,
+            has_repeated: false,
             odd_end: None,
         }
     }
@@ -377,7 +380,9 @@ impl PartsSource {
         let warnings = facts.warnings.into_iter().map(|text| format!("{file}: {text}"));
         let other_head = self.other_head(trace);
         self.note_host(trace);
-        for warning in warnings.chain(self.repeated(trace)).chain(other_head) {
+        let repeated = self.repeated(trace);
+        self.has_repeated |= repeated.is_some();
+        for warning in warnings.chain(repeated).chain(other_head) {
             if self.remarks.warnings.len() < MOST_REMARKS {
                 self.remarks.warnings.push(warning);
             }
@@ -461,8 +466,8 @@ impl RecordSource for PartsSource {
             remarks.named = Some(self.named.streams(self.named_what));
         }
         remarks.warnings.extend(self.other_host.clone());
-        // A few may be chance, and files that are the same have been told.
-        if self.doubles >= LEAST_DOUBLES && !remarks.timeless && remarks.warnings.is_empty() {
+        // A few may be chance.
+        if self.doubles >= LEAST_DOUBLES && !remarks.timeless && !self.has_repeated {
             remarks.warnings.push(format!(
                 "{} requests have the time, the place and the size of one in another file: do files overlap? All are played",
                 self.doubles

@@ -162,8 +162,8 @@ fn columns(rows: &[Vec<String>], is_head: bool, guess: &mut Guess) -> Option<Str
     }
     if let Some(log) = FioLog::of(data).filter(|_| !is_head) {
         notes.push(log.note());
-        if log.has_addresses {
-            return log.columns();
+        if let Some(columns) = log.columns() {
+            return Some(columns);
         }
     }
     let joined = DateInTwo::of(data);

@@ -376,6 +376,11 @@ fn files_that_overlap_and_folders_that_tell_a_column_are_doubted() {
         told.contains("20 requests have the time, the place and the size of one in another file"),
         "{told}"
     );
+    // Whatever else is odd.
+    write(folder.path(), "c.csv", &lines(150..250).replace(",4096,1\n", ",4097,1\n"));
+    let told = read_well(folder.path().into()).1.warnings.join("; ");
+    assert!(told.contains("widened") && told.contains("20 requests have the time"), "{told}");
+    std::fs::remove_file(folder.path().join("c.csv")).expect("removed");
     write(folder.path(), "b.csv", &lines(100..150));
     assert_eq!(read_well(folder.path().into()).1.warnings, [""; 0]);
     std::fs::create_dir(folder.path().join("stream=5")).expect("a folder");
