@@ -74,8 +74,7 @@ function hears(told) {
 }
 function failed(text) {
   plays(false);
-  opening = false;
-  startAtOnce = false;
+  opening = startAtOnce = false;
   // A refused plan has nothing to show, and what stands there is of the run before it.
   if (!drives.length) blank();
   state(drives.length ? 'failed' : 'refused');

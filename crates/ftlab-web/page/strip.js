@@ -9,6 +9,7 @@ function stripOf(canvas, legend, about) {
   // The time to which shares reach at least, so that those of two drives have one axis; whether the run has ended; and the layout.
   let least = 0, over = false, view = { row: MOST_ROW, from: 0, span: 1 };
 
+  const nameOf = at => at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`;
   const rows = () => facts ? facts.dies + facts.channels : 0;
   function open(of) {
     [facts, spans, shares, now, since, lost, least, over] = [of, [], null, 0, 0, 0, 0, false];
@@ -60,10 +61,9 @@ function stripOf(canvas, legend, about) {
     const width = canvas.clientWidth - GUTTER, at = Math.floor((y - AXIS) / view.row);
     if (!facts || x < GUTTER || at < 0 || at >= rows()) return null;
     const time = view.from + (x - GUTTER) / width * view.span;
-    const name = at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`;
     const [from, until, text] = detailed ? operationAt(at, time) : sharesAt(at, time);
     const left = GUTTER + Math.max(from - view.from, 0) / view.span * width, right = GUTTER + Math.min((until - view.from) / view.span, 1) * width;
-    return { text: `${name}, ${latency(Math.max(from, 0))} to ${latency(until)} (${latency(until - Math.max(from, 0))}): ${text}`, box: [left, AXIS + at * view.row, Math.max(right - left, 1), view.row] };
+    return { text: `${nameOf(at)}, ${latency(Math.max(from, 0))} to ${latency(until)} (${latency(until - Math.max(from, 0))}): ${text}`, box: [left, AXIS + at * view.row, Math.max(right - left, 1), view.row] };
   }
   // The operation of a row at a time, or the gap between two: from when to when, and what it is.
   function operationAt(at, time) {
@@ -114,7 +114,7 @@ function stripOf(canvas, legend, about) {
       const first = at === facts.dies;
       if (at % labels && !first) continue;
       pen.fillStyle = css('--faint');
-      pen.fillText(at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`, 4, AXIS + at * row + Math.min(row, 12));
+      pen.fillText(nameOf(at), 4, AXIS + at * row + Math.min(row, 12));
     }
     if (detailed) {
       paintSpans(pen, row, x);
@@ -189,7 +189,6 @@ function stripOf(canvas, legend, about) {
   }
   // What is drawn, as a table.
   function table() {
-    const nameOf = at => at < facts.dies ? `die ${at}` : `channel ${at - facts.dies}`;
     if (detailed) {
       const columns = [span => nameOf(span.row), span => facts.kinds[span.kind], span => wordOf(facts.origins[span.origin]), span => span.from, span => span.until];
       return csv(['place', 'operation', 'purpose', 'from_ns', 'until_ns'], columns.map(column => spans.map(column)));
